@@ -1,0 +1,83 @@
+#include "engine/isa/catalogue.hpp"
+
+#include "engine/isa/families.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pto::isa {
+
+const Operand* OpRow::operand(std::string_view wanted) const {
+    for (const Operand& o : operands)
+        if (o.name == wanted) return &o;
+    return nullptr;
+}
+const Keyword* OpRow::keyword(std::string_view wanted) const {
+    int i = keyword_index(wanted);
+    return i < 0 ? nullptr : &keywords[std::size_t(i)];
+}
+int OpRow::keyword_index(std::string_view wanted) const {
+    for (std::size_t i = 0; i < keywords.size(); ++i)
+        if (keywords[i].name == wanted) return int(i);
+    return -1;
+}
+
+const OpRow& Catalogue::add(OpRow row) {
+    if (m_by_name.count(row.name)) throw std::invalid_argument("two rows for " + std::string(row.name));
+    m_rows.push_back(std::move(row));
+    const OpRow& stored = m_rows.back();
+    m_by_name.emplace(stored.name, &stored);
+    return stored;
+}
+
+const OpRow* Catalogue::find(std::string_view name) const {
+    auto found = m_by_name.find(name);
+    return found == m_by_name.end() ? nullptr : found->second;
+}
+
+namespace {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            std::size_t previous = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = previous;
+        }
+    }
+    return row[b.size()];
+}
+} // namespace
+
+std::vector<std::string_view> Catalogue::nearest(std::string_view name) const {
+    std::vector<std::pair<std::size_t, std::string_view>> scored;
+    for (const OpRow& r : m_rows)
+        if (r.hidden_for.empty())
+            if (std::size_t d = edit_distance(name, r.name); d <= std::max<std::size_t>(2, name.size() / 3)) scored.emplace_back(d, r.name);
+    std::sort(scored.begin(), scored.end());
+    std::vector<std::string_view> best;
+    for (std::size_t i = 0; i < scored.size() && i < 3; ++i) best.push_back(scored[i].second);
+    return best;
+}
+
+const Catalogue& Catalogue::builtin() {
+    static const Catalogue all = copy_of_builtin();
+    return all;
+}
+
+Catalogue Catalogue::copy_of_builtin() {
+    Catalogue c;
+    add_movement(c);
+    add_cube(c);
+    add_vector(c);
+    add_scalar(c);
+    add_sync(c);
+    add_debug(c);
+    add_registers(c);
+    return c;
+}
+
+} // namespace pto::isa

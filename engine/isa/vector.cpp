@@ -1,0 +1,8 @@
+#include "engine/isa/catalogue.hpp"
+#include "engine/isa/families.hpp"
+
+namespace pto::isa {
+
+void add_vector(Catalogue&) {}
+
+} // namespace pto::isa

@@ -1,0 +1,6 @@
+#if !__has_include(<catch2/catch_all.hpp>)
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+#else
+#include <catch2/catch_all.hpp>
+#endif
