@@ -39,12 +39,14 @@ struct KeyField { std::string name; int bits = 0; std::vector<std::int64_t> valu
 struct TilingKeyClass { std::string name; std::vector<KeyField> fields; bool has_is_valid = false; };
 
 struct NoneValue { bool operator==(const NoneValue&) const = default; };
+/// pl.TileType(...) called while the file was imported: its arguments by keyword.
+struct LanguageCall { std::string path; std::map<std::string, Constant> keywords; };
 /// An object the language has no use for; `type` is its Python type's name.
 struct Opaque { std::string type; };
 
 struct Constant {
     std::variant<NoneValue, bool, std::int64_t, double, std::string, isa::DType, isa::EnumValue, LanguageName, FunctionRef, TilingClass,
-                 TilingKeyClass, ConstantList, Opaque>
+                 TilingKeyClass, ConstantList, Opaque, std::shared_ptr<const LanguageCall>>
         value;
     bool is_tuple = false; // for ConstantList: tuple rather than list
     Span defined_at;       // where the binding was made, when known

@@ -1,0 +1,44 @@
+#pragma once
+/// CPython's `ast` as the engine's SourceReader: one parse a text, one conversion a function, both remembered.
+
+#include "engine/syntax/source_reader.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace xpto::pyfront {
+
+namespace py = pybind11;
+
+/// What is known of one text: its parsed module and where its functions begin. Needs the GIL for every call.
+class Reader final : public pto::syntax::SourceReader {
+  public:
+    Reader();
+    pto::Result<pto::syntax::Module> read(const pto::SourceMap& sources, pto::FileId file) override;
+
+    /// The function whose first line (its first decorator's, counted from 1 in the text) is `line`; null when there is none.
+    std::shared_ptr<const pto::syntax::Function> function_at(const pto::SourceMap& sources, pto::FileId file, std::int32_t line,
+                                                             const std::string& name);
+    /// Syntax error of the last failed parse of a file.
+    const pto::Diagnostics& errors(pto::FileId file) const;
+
+    std::int64_t parses() const { return m_parses; }
+
+  private:
+    struct Parsed {
+        py::object tree;                                     // ast.Module, None when it did not parse
+        std::vector<std::pair<std::int32_t, py::object>> defs; // first line -> FunctionDef
+        std::map<std::int32_t, std::shared_ptr<const pto::syntax::Function>> functions;
+        pto::Diagnostics errors;
+    };
+    Parsed& parsed(const pto::SourceMap& sources, pto::FileId file);
+
+    std::map<std::int32_t, Parsed> m_files;
+    py::object m_parse;
+    std::int64_t m_parses = 0;
+};
+
+} // namespace xpto::pyfront
