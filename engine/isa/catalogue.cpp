@@ -27,12 +27,25 @@ const OpRow& Catalogue::add(OpRow row) {
     m_rows.push_back(std::move(row));
     const OpRow& stored = m_rows.back();
     m_by_name.emplace(stored.name, &stored);
+    if (!stored.form.of.empty()) m_forms.emplace(stored.form.of, &stored);
     return stored;
 }
 
 const OpRow* Catalogue::find(std::string_view name) const {
     auto found = m_by_name.find(name);
     return found == m_by_name.end() ? nullptr : found->second;
+}
+
+const OpRow* Catalogue::choose(std::string_view name, const CallShape& call) const {
+    auto fits = [&](const Form& f) {
+        if (!f.keyword.empty() && std::find(call.keywords.begin(), call.keywords.end(), f.keyword) == call.keywords.end()) return false;
+        if (f.positional >= 0 && call.positional.size() != std::size_t(f.positional)) return false;
+        return f.at < 0 || (std::size_t(f.at) < call.positional.size() && call.positional[std::size_t(f.at)] == f.kind);
+    };
+    auto [first, last] = m_forms.equal_range(name);
+    for (auto at = first; at != last; ++at)
+        if (fits(at->second->form)) return at->second;
+    return find(name);
 }
 
 namespace {
@@ -55,7 +68,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string_view> Catalogue::nearest(std::string_view name) const {
     std::vector<std::pair<std::size_t, std::string_view>> scored;
     for (const OpRow& r : m_rows)
-        if (r.hidden_for.empty())
+        if (r.hidden_for.empty() && r.form.of.empty())
             if (std::size_t d = edit_distance(name, r.name); d <= std::max<std::size_t>(2, name.size() / 3)) scored.emplace_back(d, r.name);
     std::sort(scored.begin(), scored.end());
     std::vector<std::string_view> best;
@@ -77,6 +90,7 @@ Catalogue Catalogue::copy_of_builtin() {
     add_sync(c);
     add_debug(c);
     add_registers(c);
+    add_constructs(c);
     return c;
 }
 

@@ -11,5 +11,6 @@ void add_scalar(Catalogue& c);
 void add_sync(Catalogue& c);
 void add_debug(Catalogue& c);
 void add_registers(Catalogue& c);
+void add_constructs(Catalogue& c);
 
 } // namespace pto::isa

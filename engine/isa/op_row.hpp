@@ -12,7 +12,7 @@
 
 namespace pto::isa {
 
-/// What an operation does with the bytes of an operand.
+/// What an operation does with the bytes of an operand. Operands may also be passed by their name, as in Python.
 enum class Role : std::uint8_t { none, read, write, read_write };
 inline bool reads(Role r) { return r == Role::read || r == Role::read_write; }
 inline bool writes(Role r) { return r == Role::write || r == Role::read_write; }
@@ -37,6 +37,9 @@ enum class OperandKind : std::uint8_t {
     reg_or_mask,
     unaligned,      // unaligned-access register
     offset,         // int expression, [row, col] or address register
+    memory_or_reg,  // vf.gather: a tile in UB or a register
+    // arguments of constructs (OpRow::construct)
+    value,          // any value known while parsing: a tile type, a name, a condition
 };
 
 template <class E> constexpr std::uint32_t bit_set(std::initializer_list<E> values) {
@@ -107,6 +110,32 @@ enum class LaneFn : std::uint8_t {
     prelu, abs_sub, exp_sub, exp_dif, eq, ne, lt, le, gt, ge, sum, prod, argmax, argmin, truncate, mull,
 };
 
+/// Element type of a register or mask result.
+enum class ResultType : std::uint8_t {
+    none,
+    first,            // of the first register (or tile) operand; masks: granularity of that type
+    keyword,          // of `dtype=` (or `cmp_dtype=`); its fallback when absent
+    keyword_or_first, // of `dtype=` when given, else of the first operand
+    fp32, fp16, uint16, index,
+};
+
+/// One written name may have several forms, each with its own row: `maximum` is elementwise, and with `dim=` a reduction
+/// ("maximum.reduce"). `Catalogue::choose(name, call)` takes the first form whose conditions all hold, else the row of that name.
+/// A row that is not a form leaves `of` empty. The part after the last dot of a form's row name is never written by users.
+struct Form {
+    std::string_view of;                     // the name as written
+    std::string_view keyword;                // the call has this keyword
+    int positional = -1;                     // the call has exactly this many positional arguments
+    int at = -1;                             // positional argument `at` has kind `kind`
+    OperandKind kind = OperandKind::tile;
+};
+
+/// What choose() looks at.
+struct CallShape {
+    std::vector<OperandKind> positional;     // tile, tensor, scalar, scalar_list, reg, mask, unaligned, memory, structure, text, list
+    std::vector<std::string_view> keywords;
+};
+
 /// Relations between operand shapes and types that the checker enforces.
 enum class ShapeRule : std::uint8_t {
     none,
@@ -133,13 +162,23 @@ struct OpRow {
     ShapeRule shape = ShapeRule::none;
     bool positional_keywords = false; // keywords may also be given by position after the operands (vf.*)
     bool descriptor_only = false;     // touches no data: no lock, no hazard
-    std::string_view result;          // "" none, "scalar", "reg", "mask", "reg,reg" ...
-    std::string_view timing;          // key of the chip's timing rows: "vector.add"
-    std::string_view emit;            // form of the C++ statement; {0} first operand, {name} keyword
+    std::string_view result;          // "" none, "scalar", "reg", "mask", "reg,reg" ...; alternatives: "reg|mask" (as the first operand),
+                                      // "reg|mask|reg,reg" (load_align: by the assigned names)
+    ResultType result_type = ResultType::none;
+    int fixed_dim = -1;               // reductions and broadcasts whose name fixes the dimension: row_sum 0, col_sum 1
+    bool construct = false;           // a word of the language, no instruction: the resolver gives it its meaning; help reads the row
+    Form form;                        // set when the row is one of several forms of a written name
+    std::string_view timing;          // key of the chip's timing rows: "vector.add"; movement and matmul are refined by
+                                      // machine::timing_key (path, dtype)
+    std::string_view emit;            // C++ statements; {0} first operand, {name} keyword, {T0} element type and {RT0} type of operand 0,
+                                      // {r0} first result. '|' separates the tile form from the scalar form of tile_or_scalar (for
+                                      // registers: the register form from the mask or scalar form). Empty: the emitter has a routine
     std::string_view doc;             // one or two sentences for help and the docs page
     std::string_view source;          // where the rule comes from: "language 3.5"
     std::string_view hidden_for;      // non-empty: an alias that is accepted but not advertised
 
+    /// The name users write: the form's name, else the row's own.
+    std::string_view call_name() const { return form.of.empty() ? name : form.of; }
     const Operand* operand(std::string_view wanted) const;
     const Keyword* keyword(std::string_view wanted) const;
     int keyword_index(std::string_view wanted) const; // -1 when absent
