@@ -1,0 +1,43 @@
+"""Defaults of a session: %pto_config shows and changes them, XPTO_* variables set them before it starts."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from xpto.errors import PtoError
+
+_KNOWN: dict[str, tuple[Any, tuple[Any, ...] | type, str]] = {
+    "target": ("", str, "chip to compile for; empty: the decorator's arch=, then PYPTOPRO_JIT_ARCH, then ascend950"),
+    "check": ("strict", ("strict", "warn"), "strict: what is not proven is refused; warn: compiled and marked"),
+    "lang": ("auto", ("auto", "en", "zh"), "language of messages"),
+    "device": ("sim", str, "where kernels run: sim"),
+}
+
+values: dict[str, Any] = {key: os.environ.get(f"XPTO_{key.upper()}", default) for key, (default, _, _) in _KNOWN.items()}
+
+
+def set_value(key: str, value: Any) -> None:
+    if key not in _KNOWN:
+        import difflib
+        near = difflib.get_close_matches(key, _KNOWN, 1)
+        raise PtoError(f"no setting {key!r}{f'; did you mean {near[0]}' if near else ''}. Known: {', '.join(_KNOWN)}")
+    allowed = _KNOWN[key][1]
+    if isinstance(allowed, tuple) and value not in allowed:
+        raise PtoError(f"{key} is one of {', '.join(map(str, allowed))}, not {value!r}")
+    values[key] = value
+
+
+def compile_options() -> dict[str, Any]:
+    chosen = {"check": values["check"]}
+    if values["target"]:
+        chosen["target"] = values["target"]
+    return chosen
+
+
+def launch_options() -> dict[str, Any]:
+    return {"check": values["check"]}
+
+
+def describe() -> str:
+    width = max(map(len, _KNOWN))
+    return "\n".join(f"{key:<{width}}  {str(values[key]) or '(not set)':<10}  {text}" for key, (_, _, text) in _KNOWN.items())

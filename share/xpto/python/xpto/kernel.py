@@ -1,0 +1,190 @@
+"""The object that @pl.jit makes: compiled when first needed, launched with kernel[stream, block_dim](...)."""
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Mapping
+
+from xpto import _engine, arguments, config, sources
+from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError
+from xpto.results import Compilation, Run
+
+# kernels in the order they were made, for the cell that is being run
+created: list["OperatorKernel"] = []
+
+
+def is_tile_kernel(function: Callable) -> bool:
+    """True when a parameter is a tensor, a pointer or a language scalar; anything else @pl.jit hands through."""
+    for annotation in getattr(function, "__annotations__", {}).values():
+        text = annotation if isinstance(annotation, str) else repr(annotation)
+        if any(mark in text for mark in ("Tensor", "Ptr", "DT_")):
+            return True
+    return False
+
+
+class OperatorKernel:
+    """An operator kernel. Calling it runs it on the chosen device and writes its output arguments in place."""
+
+    def __init__(self, function: Callable, options: Mapping[str, Any]) -> None:
+        self.__xpto_function__ = function
+        self.__name__ = options.get("name") or function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+        self.__module__ = function.__module__
+        self.options = dict(options)
+        self.overrides: dict[str, Any] = {}   # set by %%pto_kernel: they beat the decorator
+        self._compiled: dict[Any, Compilation] = {}
+        self.last: Compilation | None = None
+        self.last_run: Run | None = None
+        created.append(self)
+
+    def __repr__(self) -> str:
+        return f"<operator kernel {self.__name__}>"
+
+    # ------------------------------------------------------------------ compiling
+
+    def compile(self, *, tiling_key: Mapping[str, int] | None = None, datatype: Mapping[str, Any] | None = None,
+                static_shapes: list[list[int]] | None = None, **overrides: Any) -> Compilation:
+        """Compiles one variant (or returns it when nothing it depends on has changed)."""
+        chosen = {**config.compile_options(), **self.overrides, **{k: v for k, v in overrides.items() if v is not None}}
+        types = {k: getattr(v, "name", str(v)) for k, v in (datatype or {}).items()}
+        key = repr((sorted((tiling_key or {}).items()), sorted(types.items()), static_shapes, sorted(chosen.items(), key=str)))
+        known = self._compiled.get(key)
+        if known is not None and not known.stale():
+            self.last = known
+            return known
+        sources.register_cells()
+        native = _engine.compile(self.__xpto_function__, self.options,
+                                 {**chosen, "tiling_key": dict(tiling_key or {}), "datatype": types, "static_shapes": static_shapes or []})
+        made = Compilation(self, native, previous=known or self.last)
+        self._compiled[key] = made
+        self.last = made
+        return made
+
+    def variants(self) -> list[dict[str, int]]:
+        """Every legal tiling key, in the order of the fields' values; one empty key for kernels without tiling keys."""
+        key_class = self.options.get("tiling_key")
+        if key_class is None:
+            return [{}]
+        import itertools
+        fields = [f for f in vars(key_class).values() if type(f).__name__ == "TilingKeyField"]
+        keys = itertools.product(*(f.values for f in fields))
+        return [dict(zip((f.name for f in fields), k)) for k in keys if self._key_is_valid(key_class, k)]
+
+    @staticmethod
+    def _key_is_valid(key_class: type, values: tuple[int, ...]) -> bool:
+        test = getattr(key_class, "is_valid", None)
+        return True if test is None else bool(key_class().is_valid(values))
+
+    def _checked_key(self, key: Mapping[str, int] | None) -> dict[str, int]:
+        key_class = self.options.get("tiling_key")
+        if key_class is None:
+            return {}
+        fields = {f.name: f for f in vars(key_class).values() if type(f).__name__ == "TilingKeyField"}
+        if key is None or set(key) != set(fields):
+            raise LaunchError(f"{self.__name__}: the tiling key must name exactly {', '.join(fields)}, got {sorted(key or {})}; "
+                              f"write {self.__name__}[None, 1, {{{', '.join(f'{n!r}: {f.values[0]}' for n, f in fields.items())}}}](...)")
+        for name, value in key.items():
+            if value not in fields[name].values:
+                raise LaunchError(f"{self.__name__}: {name}={value} is not among its values {fields[name].values}")
+        ordered = {n: key[n] for n in fields}
+        if not self._key_is_valid(key_class, tuple(ordered.values())):
+            try:
+                text = "\n" + inspect.getsource(key_class.is_valid).rstrip()
+            except (OSError, TypeError):
+                text = ""
+            raise LaunchError(f"{self.__name__}: {key_class.__name__}.is_valid refuses {ordered}{text}")
+        return ordered
+
+    # ------------------------------------------------------------------ launching
+
+    def __getitem__(self, launch: Any) -> Callable[..., Any]:
+        items = launch if isinstance(launch, tuple) else (None, launch)
+        if not 2 <= len(items) <= 4:
+            raise LaunchTypeError(f"{self.__name__}[...]: write [block_dim], [stream, block_dim], [stream, block_dim, key] or "
+                                  "[stream, block_dim, key, dtypes]")
+        _, block_dim, *rest = items
+        if isinstance(block_dim, bool) or not isinstance(block_dim, int):
+            raise LaunchTypeError(f"{self.__name__}[...]: block_dim must be an int, got {type(block_dim).__name__}")
+        if block_dim <= 0:
+            raise LaunchError(f"{self.__name__}[...]: block_dim must be positive, got {block_dim}")
+        key = dtypes = None
+        if rest:
+            if self.options.get("tiling_key") is not None:
+                key, dtypes = rest[0], rest[1] if len(rest) > 1 else None
+            else:
+                dtypes = rest[0]
+
+        def call(*args: Any, **kwargs: Any) -> None:
+            self.launch(args, kwargs, block_dim=block_dim, tiling_key=key, datatype=dtypes)
+
+        return call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        if self.options.get("tiling_key") is not None or self.options.get("datatype"):
+            raise LaunchTypeError(f"{self.__name__} has variants; launch it as {self.__name__}[stream, block_dim, key](...)")
+        self.launch(args, kwargs)
+
+    def launch(self, args: tuple, kwargs: Mapping[str, Any], *, block_dim: int = 1, tiling_key: Mapping[str, int] | None = None,
+               datatype: Mapping[str, Any] | None = None, **options: Any) -> Run:
+        """One run with everything said by keyword: order, seed, hostile, check, device. Returns what happened."""
+        key = self._checked_key(tiling_key)
+        static = self._static_shapes(args, kwargs)
+        compiled = self.compile(tiling_key=key, datatype=self._datatypes(datatype), static_shapes=static)
+        if not compiled.ok:
+            raise compiled.error()
+        params = compiled.native.params()
+        values = arguments.bind(self.__name__, params, args, kwargs, self._defaults())
+        converted = arguments.convert(self.__name__, params, values)
+        run = Run(self, compiled, compiled.native.launch(converted, block_dim, {**config.launch_options(), **options}))
+        self.last_run = run
+        if run.status == "internal":
+            raise InternalError(run.verdict)
+        if run.refused:
+            raise HazardError(run.text(), report=run)
+        return run
+
+    def _datatypes(self, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        schema = self.options.get("datatype")
+        if not schema:
+            return None
+        if given is None or set(given) != set(schema):
+            raise LaunchError(f"{self.__name__}: the dtype mapping must name exactly {', '.join(schema)}, got {sorted(given or {})}")
+        by_variable: dict[str, Any] = {}
+        for parameter, variable in schema.items():
+            if by_variable.setdefault(variable, given[parameter]) != given[parameter]:
+                raise LaunchError(f"{self.__name__}: parameters of dtype {variable} must agree, got {by_variable[variable]} and {given[parameter]}")
+        return by_variable
+
+    def _defaults(self) -> dict[str, Any]:
+        parameters = inspect.signature(self.__xpto_function__).parameters.values()
+        return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+    def _static_shapes(self, args: tuple, kwargs: Mapping[str, Any]) -> list[list[int]] | None:
+        """Argument shapes, when the signature bakes sizes into the variant (pl.STATIC or `...`)."""
+        annotations = self.__xpto_function__.__annotations__
+        def bakes(a: Any) -> bool:
+            if isinstance(a, str):
+                return "STATIC" in a or "..." in a
+            item = getattr(a, "item", None)
+            dims = item[0] if isinstance(item, tuple) and item else None
+            return isinstance(dims, (list, tuple)) and any(d is ... or getattr(d, "path", "") == "pl.STATIC" for d in dims)
+
+        if not any(bakes(a) for a in annotations.values()):
+            return None
+        names = [p for p in inspect.signature(self.__xpto_function__).parameters]
+        values = {**dict(zip(names, args)), **kwargs}
+        return [list(getattr(values.get(n), "shape", ()) or ()) for n in names]
+
+
+def compile(kernel: OperatorKernel, **overrides: Any) -> Compilation:
+    """Compiles a kernel and returns the result; `preload=`, `target=`, `check=` override the decorator."""
+    if not isinstance(kernel, OperatorKernel):
+        raise TypeError(f"expected an operator kernel (a function decorated with @pl.jit), got {type(kernel).__name__}")
+    return kernel.compile(**overrides)
+
+
+def run(kernel: OperatorKernel, *args: Any, block_dim: int = 1, **options: Any) -> Run:
+    """Runs a kernel once and returns the run: values are in the output arguments, hazards and timeline in the result."""
+    names = {p for p in inspect.signature(kernel.__xpto_function__).parameters}
+    kwargs = {k: options.pop(k) for k in list(options) if k in names}
+    return kernel.launch(args, kwargs, block_dim=block_dim, **options)

@@ -1,0 +1,93 @@
+"""%pto_run and %pto_profile: run a kernel call and show what happened, or where its time goes."""
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from xpto.kernel import OperatorKernel
+from xpto.magics import Option, UsageError, parse_line
+from xpto.results import Run
+
+OPTIONS = [
+    Option("block_dim", "int", "number of blocks (default 1)"),
+    Option("device", "sim", "where to run"),
+    Option("seed", "int", "random order of events from this seed"),
+    Option("hostile", "all, late:PIPE, early:PIPE, random", "orders to run besides program order; values must be bit-identical"),
+    Option("check", "strict, warn", "a race raises, or is reported"),
+]
+RUN_DOC = """Runs a kernel and shows the verdict and its findings.
+
+%pto_run k(a, b, out) [block_dim=N] [hostile=all|late:MTE3|random] [seed=N] [check=strict|warn]
+
+k[None, 4](a, b, out) is accepted too. Output arguments are written in place when the run completes."""
+PROFILE_DOC = """Runs a kernel and shows its predicted timeline: every stage computing, moving and waiting.
+
+%pto_profile k(a, b, out) [block_dim=N]"""
+
+
+def _split(line: str) -> tuple[str, str]:
+    """The call at the head of the line and the options behind it."""
+    depth = 0
+    for i, c in enumerate(line):
+        if c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+            if depth == 0 and c == ")":
+                return line[: i + 1], line[i + 1:]
+    return line, ""
+
+
+def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
+    text, rest = _split(line.strip())
+    if not text or text.startswith("-"):
+        parse_line("%" + magic, line or "--help", OPTIONS, doc)
+        return None
+    _, options = parse_line("%" + magic, rest, OPTIONS, doc)
+    if options is None:
+        return None
+    try:
+        call = ast.parse(text, mode="eval").body
+    except SyntaxError as e:
+        raise UsageError(f"%{magic}: {text!r} is not a call: {e.msg}; write %{magic} k(a, b, out)") from None
+    if not isinstance(call, ast.Call):
+        raise UsageError(f"%{magic}: expected a call, k(a, b, out), got {text!r}")
+
+    def value(node: ast.expr) -> Any:
+        return eval(compile(ast.Expression(node), f"<{magic}>", "eval"), shell.user_ns)
+
+    block_dim, key = int(options.get("block_dim", 1)), None
+    callee = call.func
+    if isinstance(callee, ast.Subscript):
+        where = value(callee.slice)
+        items = where if isinstance(where, tuple) else (None, where)
+        block_dim = options.get("block_dim", items[1])
+        key = items[2] if len(items) > 2 else None
+        callee = callee.value
+    kernel = value(callee)
+    if not isinstance(kernel, OperatorKernel):
+        raise UsageError(f"%{magic}: {ast.unparse(callee)} is not an operator kernel but {type(kernel).__name__}")
+    args = tuple(value(a) for a in call.args)
+    kwargs = {k.arg: value(k.value) for k in call.keywords}
+    chosen = {k: options[k] for k in ("seed", "hostile", "check") if k in options}
+    if "seed" in chosen:
+        chosen["seed"] = int(chosen["seed"])
+    shell.user_ns["_pto_last_kernel"] = kernel
+    return kernel.launch(args, kwargs, block_dim=int(block_dim), tiling_key=key, **chosen)
+
+
+def register(shell: Any) -> None:
+    from IPython.core.magic import no_var_expand
+
+    @no_var_expand
+    def pto_run(line: str) -> Any:
+        return launch(shell, "pto_run", line, RUN_DOC)
+
+    @no_var_expand
+    def pto_profile(line: str) -> Any:
+        run = launch(shell, "pto_profile", line, PROFILE_DOC)
+        return run.timeline() if run is not None else None
+
+    pto_run.__doc__, pto_profile.__doc__ = RUN_DOC, PROFILE_DOC
+    shell.register_magic_function(pto_run, magic_kind="line", magic_name="pto_run")
+    shell.register_magic_function(pto_profile, magic_kind="line", magic_name="pto_profile")
