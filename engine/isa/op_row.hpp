@@ -73,7 +73,8 @@ enum class PipeRule : std::uint8_t {
     s, v, m, mte1, mte2, mte3, fix,
     by_path,      // move, insert: by source and destination memory
     by_source,    // store: FIX from Acc, else MTE3
-    by_keyword,   // synchronisation: the `pipe` / `set_pipe` / `wait_pipe` keyword
+    by_keyword,   // synchronisation: the `pipe` keyword; sync_src: `set_pipe`, sync_dst: `wait_pipe`
+    all,          // every pipe of the core (bar_all)
     in_vector,    // a register operation: part of the V item of its vector function
 };
 
