@@ -129,10 +129,10 @@ void add_lanes(Catalogue& c) {
     binary("vf.add", LaneFn::add, reg_arithmetic, "reg.add", "vadd({r0}, {0}, {1}, {2}, MODE_{mode})", "a + b on the selected lanes; MERGING keeps the others.");
     binary("vf.sub", LaneFn::sub, reg_arithmetic, "reg.add", "vsub({r0}, {0}, {1}, {2}, MODE_{mode})", "a - b on the selected lanes.");
     binary("vf.mul", LaneFn::mul, reg_wide, "reg.add", "vmul({r0}, {0}, {1}, {2}, MODE_{mode})", "a * b, for integers the low part.");
-    binary("vf.div", LaneFn::div, i16_32 | f16_32, "reg.special", "vdiv({r0}, {0}, {1}, {2}, MODE_{mode})", "a / b.");
+    binary("vf.div", LaneFn::div, i16_32 | f16_32, "reg.special", "vdiv({r0}, {0}, {1}, {2}, MODE_{mode})", "a / b on the selected lanes.");
     binary("vf.max", LaneFn::max, i8_16_32 | f16_b16_32, "reg.add", "vmax({r0}, {0}, {1}, {2}, MODE_{mode})", "The larger of a and b; MERGING keeps unselected lanes.");
     binary("vf.min", LaneFn::min, i8_16_32 | f16_b16_32, "reg.add", "vmin({r0}, {0}, {1}, {2}, MODE_{mode})", "The smaller of a and b.");
-    binary("vf.abs_sub", LaneFn::abs_sub, f16_32, "reg.add", "vabsdif({r0}, {0}, {1}, {2}, MODE_{mode})", "|a - b|.");
+    binary("vf.abs_sub", LaneFn::abs_sub, f16_32, "reg.add", "vabsdif({r0}, {0}, {1}, {2}, MODE_{mode})", "|a - b| on the selected lanes.");
     binary("vf.prelu", LaneFn::prelu, f16_32, "reg.add", "vprelu({r0}, {0}, {1}, {2}, MODE_{mode})", "x where x >= 0, else slope * x with a slope per lane.");
 
     auto scalar = [&](std::string_view name, LaneFn lane, std::uint32_t types, std::string_view emit, std::string_view doc) {
@@ -153,7 +153,7 @@ void add_lanes(Catalogue& c) {
     };
     constexpr std::uint32_t absolute = bit_set({D::int8, D::int16, D::int32}) | f16_32;
     unary("vf.abs", LaneFn::abs, absolute, "reg.add", "vabs({r0}, {0}, {1}, MODE_{mode})", "|x|; the smallest integer stays as it is.");
-    unary("vf.neg", LaneFn::neg, absolute, "reg.add", "vneg({r0}, {0}, {1}, MODE_{mode})", "-x.");
+    unary("vf.neg", LaneFn::neg, absolute, "reg.add", "vneg({r0}, {0}, {1}, MODE_{mode})", "-x; the smallest integer stays as it is.");
     unary("vf.relu", LaneFn::relu, f16_32 | bit_set({D::int32}), "reg.add", "vrelu({r0}, {0}, {1}, MODE_{mode})", "x where x >= 0, else 0.");
     unary("vf.exp", LaneFn::exp, f16_32, "reg.special", "vexp({r0}, {0}, {1}, MODE_{mode})", "e to the power x.");
     unary("vf.ln", LaneFn::log, f16_32, "reg.special", "vln({r0}, {0}, {1}, MODE_{mode})", "Natural logarithm.");

@@ -74,7 +74,7 @@ void add_elementwise(Catalogue& c) {
     auto unary = [&](std::string_view name, LaneFn lane, std::uint32_t types, std::string_view timing, std::string_view emit, std::string_view doc) {
         c.add(v(name, {out(types), in("src", types)}, Semantics::elementwise, lane, ShapeRule::same, timing, emit, doc, arithmetic_source));
     };
-    unary("neg", LaneFn::neg, wide, "vector.add", "TNEG({0}, {1})", "out = -src.");
+    unary("neg", LaneFn::neg, wide, "vector.add", "TNEG({0}, {1})", "out = -src; the smallest integer stays as it is.");
     unary("abs", LaneFn::abs, bit_set({D::int8, D::int16, D::int32}) | f16_32, "vector.add", "TABS({0}, {1})",
           "out = |src|; the smallest integer stays as it is.");
     unary("relu", LaneFn::relu, f16_32 | bit_set({D::int32}), "vector.add", "TRELU({0}, {1})", "out = max(src, 0).");
@@ -309,7 +309,7 @@ void add_hidden(Catalogue& c) {
     c.add(hidden(v("rem", {out(wide), in("lhs", wide), in("rhs", wide)}, Semantics::elementwise, LaneFn::rem, ShapeRule::same, "vector.special",
                    "TREM({0}, {1}, {2})", "Remainder of lhs by rhs.", hidden_source), "div"));
     c.add(hidden(v("or", {out(i8_16_32), in("lhs", i8_16_32), in("rhs", i8_16_32)}, Semantics::elementwise, LaneFn::bit_or, ShapeRule::same, "vector.add",
-                   "TOR({0}, {1}, {2})", "Bitwise or.", hidden_source), "and_"));
+                   "TOR({0}, {1}, {2})", "Bitwise or of two tiles.", hidden_source), "and_"));
     c.add(hidden(v("not", {out(i8_16_32), in("src", i8_16_32)}, Semantics::elementwise, LaneFn::bit_not, ShapeRule::same, "vector.add", "TNOT({0}, {1})",
                    "Bitwise complement.", hidden_source), "and_"));
     c.add(hidden(v("subc", {out(b16_b32), in("a", b16_b32), in("b", b16_b32), in("c", b16_b32)}, Semantics::elementwise, LaneFn::subc, ShapeRule::same,
