@@ -2,6 +2,7 @@
 #include "engine/report/text.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace pto::report {
 
@@ -79,7 +80,7 @@ std::string permits(std::string_view label, const std::vector<PermitGroup>& grou
             cell += (cell.empty() ? core_word(core) + " " : ", ") + g.pipe + " " + id_list(g.ids, " ");
             all.insert(all.end(), g.ids.begin(), g.ids.end());
         }
-        if (!cell.empty()) cells += cells.empty() && core == isa::Core::cube ? pad(cell, 22) : cell;
+        if (!cell.empty()) cells += core == isa::Core::cube ? pad(cell, std::max(22, columns(cell) + 3)) : cell;
     }
     std::string tail = "none";
     if (!all.empty()) {
@@ -97,16 +98,15 @@ std::string permits(std::string_view label, const std::vector<PermitGroup>& grou
 std::string hand_over_cell(const HandOver* e) {
     if (!e) return "-";
     std::string s = e->from + " -> " + e->to;
-    if (!e->enforced) return s + ", " + (e->note.empty() ? "not enforced" : e->note) + (e->racy ? " (!)" : "");
+    if (!e->enforced) return s + ", not enforced" + (e->racy ? " (!)" : "");
     s += ", " + plural(e->distance, "beat", "beats");
     if (e->task_offset) s += ", " + plural(e->task_offset, "task", "tasks") + " on";
-    if (!e->note.empty()) s += ", " + e->note;
     return s;
 }
 
 std::string buffer_table(const PlanLoop& loop) {
     if (loop.buffers.empty()) return "buffers   none is handed from core to core\n";
-    int name = 8, where = 13, ready = 33;
+    int name = 8, where = 13, ready = 30;
     struct Line { std::string name, where, slots, ready, free; };
     std::vector<Line> lines;
     for (const PlanBuffer& b : loop.buffers) {
@@ -129,6 +129,8 @@ std::string buffer_table(const PlanLoop& loop) {
     for (const Line& l : lines)
         out += without_trailing_blanks(pad(l.name, name) + pad(l.where, where) + pad(l.slots, 7) + pad(l.ready, ready) + l.free) + "\n";
     for (const HandOver& e : loop.edges)
+        if (!e.note.empty()) out += wrapped(pad("note", name) + e.buffer + " " + direction_word(e.direction) + ": " + e.note, name);
+    for (const HandOver& e : loop.edges)
         if (!e.shares_with.empty()) {
             out += e.buffer + " shares bytes with " + e.shares_with + ": " + hand_over_cell(&e);
             if (!e.ids.empty()) out += std::string(", ") + (e.chosen ? "chosen for you: " : "ids ") + id_list(e.ids);
@@ -150,7 +152,11 @@ std::string chip_word(const PlanLoop& loop, const BeatChip& c, Beat::Kind kind) 
 
 std::string beat_table(const PlanLoop& loop) {
     if (loop.beats.empty()) return "beats     none: the loop has no task\n";
-    std::string rows[3] = {pad("beat", 10), pad("cube", 10), pad("vector", 10)};
+    const std::string labels[3] = {pad("beat", 10), pad("cube", 10), pad("vector", 10)};
+    std::string out, rows[3] = {labels[0], labels[1], labels[2]};
+    const auto flush = [&] {
+        for (int r = 0; r < 3; ++r) out += without_trailing_blanks(rows[r]) + "\n", rows[r] = labels[r];
+    };
     for (std::size_t i = 0; i < loop.beats.size(); ++i) {
         const Beat& beat = loop.beats[i];
         std::string cells[3] = {beat.kind == Beat::Kind::gap ? "..." : beat.label, {}, {}};
@@ -164,6 +170,7 @@ std::string beat_table(const PlanLoop& loop) {
         int width = 3;
         for (const std::string& c : cells) width = std::max(width, columns(c));
         const bool drains_next = i + 1 < loop.beats.size() && loop.beats[i + 1].kind == Beat::Kind::drain && beat.kind != Beat::Kind::drain;
+        if (columns(rows[0]) + width + 3 > text_columns && columns(rows[0]) > 10) flush();
         for (int r = 0; r < 3; ++r) {
             rows[r] += pad(cells[r], width + (drains_next ? 2 : 3));
             if (drains_next) rows[r] += r ? "| " : "  ";
@@ -172,21 +179,23 @@ std::string beat_table(const PlanLoop& loop) {
     std::size_t modulus = 0;
     for (const PlanSite& s : loop.sites) modulus = std::max(modulus, s.ids.size());
     std::string legend = "stage:task";
-    if (modulus > 0) legend += modulus == 1 ? "; one id" : "; id = list[task mod " + std::to_string(modulus) + "]";
-    if (columns(rows[0]) + columns(legend) + 2 <= text_columns) rows[0] += pad("", 2) + legend;
-    std::string out;
-    for (const std::string& r : rows) out += without_trailing_blanks(r) + "\n";
+    if (modulus > 0) legend += modulus == 1 ? "; one id a hand-over" : "; id = list[task mod " + std::to_string(modulus) + "]";
+    const bool fits = out.empty() && columns(rows[0]) + columns(legend) <= text_columns;
+    if (fits) rows[0] += legend;
+    flush();
+    if (!fits) out += "          " + legend + "\n";
     return out;
 }
 
 std::string id_line(const PlanLoop& loop) {
     std::vector<int> used, unused;
-    std::vector<std::string> deep, unknown;
+    std::vector<std::string> unknown;
+    std::map<std::int32_t, std::vector<int>> deep;   // ids by how many sets may be pending
     for (const IdUse& u : loop.ids) {
         (u.buffer.empty() ? unused : used).push_back(u.id);
         if (u.buffer.empty()) continue;
         if (u.max_pending < 0) unknown.push_back(std::to_string(u.id));
-        else if (u.max_pending > 1) deep.push_back("id " + std::to_string(u.id) + " up to " + std::to_string(u.max_pending));
+        else if (u.max_pending > 1) deep[u.max_pending].push_back(u.id);
     }
     if (used.empty()) return "ids       none used, " + id_ranges(unused) + " unused\n";
     std::string line = "ids       " + id_ranges(used) + " used";
@@ -195,7 +204,9 @@ std::string id_line(const PlanLoop& loop) {
         line += ", at most " + std::to_string(loop.proof.max_pending) + " pending each (" + std::to_string(loop.proof.limit) + " allowed)";
     if (!unused.empty()) line += "; " + id_ranges(unused) + " unused";
     line += "\n";
-    if (!deep.empty()) line += listed("", deep, ", ", 10);
+    if (deep.size() > 1 || (!deep.empty() && deep.begin()->second.size() < used.size()))
+        for (const auto& [pending, ids] : deep)
+            line += "          " + id_ranges(ids) + (ids.size() == 1 ? " holds" : " hold") + " up to " + std::to_string(pending) + "\n";
     return line;
 }
 

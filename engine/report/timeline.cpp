@@ -20,7 +20,7 @@ namespace {
 /// One piece of a stage's time; smaller priority wins where pieces overlap.
 struct Piece {
     Ticks start, end;
-    int priority;                     // 0 compute, 1 paid wait, 2 move, 3 in-core
+    int priority;                     // 0 compute, 1 paid wait, 2 move; what none of them covers is waiting inside the core
     std::int32_t for_stage;
 };
 
@@ -35,6 +35,7 @@ void cut(std::vector<Piece>& pieces, Parts& parts) {
     for (const Piece& p : pieces) edges.insert(edges.end(), {p.start, p.end});
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    Ticks covered = 0;
     std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return std::tie(a.priority, a.start) < std::tie(b.priority, b.start); });
     for (std::size_t i = 0; i + 1 < edges.size(); ++i)
         for (const Piece& p : pieces) {
@@ -42,10 +43,11 @@ void cut(std::vector<Piece>& pieces, Parts& parts) {
             const Ticks length = edges[i + 1] - edges[i];
             if (p.priority == 0) parts.compute += length;
             else if (p.priority == 1) parts.paid[p.for_stage] += length;
-            else if (p.priority == 2) parts.move += length;
-            else parts.in_core += length;
+            else parts.move += length;
+            covered += length;
             break;
         }
+    if (!edges.empty()) parts.in_core += edges.back() - edges.front() - covered;
 }
 
 void lane_totals(Lane& lane, Ticks total) {
@@ -75,8 +77,6 @@ void stage_table(Timeline& t) {
             pieces[{w.stage, w.task}].push_back({w.end - w.paid, w.end, 1, w.for_stage});
             paid[{w.stage, w.buffer, w.direction}] += w.paid;
         }
-        for (const Gap& g : lane.gaps)
-            if (g.stage >= 0) pieces[{g.stage, g.task}].push_back({g.start, g.end, 3, -1});
     }
     std::vector<Parts> parts(t.stages.size());
     for (StageTime& s : t.stages) s.tasks = 0;

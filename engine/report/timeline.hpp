@@ -149,8 +149,8 @@ double us(const Timeline& t, Ticks ticks);
 
 /// Folds what the lanes say: lane totals, stage table, paid_most, fill, drain, and the pace when none was given.
 ///   in   stages need name, core, place; lanes need slices, waits, gaps in time order
-///   rule a stage's span of one task is the union of its intervals (slices until landed, paid waits, gaps), each instant
-///        counted once by priority compute, paid wait, move, in-core
+///   rule a stage's span of one task runs from its first slice or paid wait to its last slice landed; each instant counts
+///        once by priority compute, paid wait, move, and what is left is waiting inside the core
 ///   cost O(n log n) in the number of intervals
 void summarise(Timeline& t);
 /// Drops the lanes of AIV1 when every one is within `percent` of AIV0's, and says so in `folded`.

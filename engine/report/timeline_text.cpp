@@ -62,7 +62,7 @@ std::string pace_line(const Timeline& t) {
     std::string steady = std::string("steady: ") + (t.steady_is_floor ? "at least " : "") + std::to_string(cycles(t.steady)) + " cycles a task (" +
                          core_word(t.pace_core) + " " + t.pace_pipe + ")";
     if (t.fill == 0 && t.drain == 0) return wrapped(pad("pace", 10) + steady, 10);
-    if (t.fill + t.drain >= t.total)
+    if (t.fill + t.drain >= t.total - t.total / 20)   // a middle of less than 5 % is no steady state
         return wrapped(pad("pace", 10) + plural(t.tasks, "task is", "tasks are") + " all fill (" + us_text(t, t.fill) + " us) and drain (" +
                            us_text(t, t.drain) + "); " + steady, 10);
     return wrapped(pad("pace", 10) + "fill " + us_text(t, t.fill) + ", steady " + us_text(t, t.total - t.fill - t.drain) + ", drain " +
