@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 
 #include "engine/isa/catalogue.hpp"
+#include "engine/isa/timing_key.hpp"
 
 #include <set>
 
@@ -187,4 +188,15 @@ TEST_CASE("element types know their names", "[isa]") {
     CHECK_FALSE(is_scalar(DType::fp8e4m3));
     CHECK(find_enum("RoundMode", "CAST_ROUND")->as<RoundMode>() == RoundMode::round);
     CHECK_FALSE(find_enum("RoundMode", "CAST_HYBRID"));
+}
+
+TEST_CASE("timing keys name the path and the type", "[isa]") {
+    using M = MemorySpace;
+    CHECK(timing_key(*all().find("load"), {.destination = M::vec}) == "path.gm_vec");
+    CHECK(timing_key(*all().find("store"), {.source = M::acc}) == "path.acc_gm");
+    CHECK(timing_key(*all().find("move"), {.source = M::acc, .destination = M::vec, .dual = true}) == "path.acc_vec_dual");
+    CHECK(timing_key(*all().find("move"), {.source = M::mat, .destination = M::scale_left}) == "path.mat_scale_left");
+    CHECK(timing_key(*all().find("insert"), {}) == "path.vec_mat");
+    CHECK(timing_key(*all().find("matmul_acc"), {.dtype = DType::bf16}) == "cube.bf16");
+    CHECK(timing_key(*all().find("exp"), {}) == "vector.special");
 }
