@@ -1,8 +1,8 @@
-#include "engine/execute/numerics/tile_map.hpp"
+#include "engine/isa/tile_map.hpp"
 
 #include <utility>
 
-namespace pto::numerics {
+namespace pto::isa {
 namespace {
 
 constexpr std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
@@ -78,28 +78,28 @@ bool meets(std::int64_t first, std::int64_t last, const Strided& b, int level, s
 
 } // namespace
 
-TileMap tile_map(const isa::TileType& type, std::array<std::int32_t, 2> valid) {
+TileMap tile_map(const TileType& type, std::array<std::int32_t, 2> valid) {
     TileMap m;
     m.bits = isa::bits(type.dtype);
     const std::int64_t rows = type.shape[0], cols = type.shape[1];
     const std::int32_t c0 = fractal_width(type.fractal, m.bits);
-    if (cols == 1 || type.layout == isa::Layout::dn) {
+    if (cols == 1 || type.layout == Layout::dn) {
         m.row_near = 1, m.col_near = rows;
         return m;
     }
-    const bool follow_valid = type.compact == 1 || (type.memory == isa::MemorySpace::acc && !type.fixed_valid);
+    const bool follow_valid = type.compact == 1 || (type.memory == MemorySpace::acc && !type.fixed_valid);
     const std::int64_t row_extent = type.compact == 2 ? rows + 1 : round_up(follow_valid ? valid[0] : rows, 16);
     const std::int64_t col_extent = type.compact == 2 ? cols + 1 : round_up(follow_valid ? valid[1] : cols, 16);
     switch (type.layout) {
-    case isa::Layout::nd:
-    case isa::Layout::dn: m.row_near = cols, m.col_near = 1; break;
-    case isa::Layout::nz: m.row_near = c0, m.col_block = c0, m.col_far = row_extent * c0, m.col_near = 1; break;
-    case isa::Layout::zn: m.col_near = c0, m.row_block = c0, m.row_far = col_extent * c0, m.row_near = 1; break;
-    case isa::Layout::zz:
+    case Layout::nd:
+    case Layout::dn: m.row_near = cols, m.col_near = 1; break;
+    case Layout::nz: m.row_near = c0, m.col_block = c0, m.col_far = row_extent * c0, m.col_near = 1; break;
+    case Layout::zn: m.col_near = c0, m.row_block = c0, m.row_far = col_extent * c0, m.row_near = 1; break;
+    case Layout::zz:
         m.row_block = 16, m.row_far = 16 * cols, m.row_near = c0;
         m.col_block = c0, m.col_far = std::int64_t(16) * c0, m.col_near = 1;
         break;
-    case isa::Layout::nn:
+    case Layout::nn:
         m.col_block = 16, m.col_far = 16 * rows, m.col_near = c0;
         m.row_block = c0, m.row_far = std::int64_t(16) * c0, m.row_near = 1;
         break;
@@ -200,4 +200,4 @@ bool overlap(const Footprint& a, const Footprint& b) {
     return false;
 }
 
-} // namespace pto::numerics
+} // namespace pto::isa
