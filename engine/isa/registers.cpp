@@ -129,7 +129,7 @@ void add_lanes(Catalogue& c) {
     binary("vf.add", LaneFn::add, reg_arithmetic, "reg.add", "vadd({r0}, {0}, {1}, {2}, MODE_{mode})", "a + b on the selected lanes; MERGING keeps the others.");
     binary("vf.sub", LaneFn::sub, reg_arithmetic, "reg.add", "vsub({r0}, {0}, {1}, {2}, MODE_{mode})", "a - b on the selected lanes.");
     binary("vf.mul", LaneFn::mul, reg_wide, "reg.add", "vmul({r0}, {0}, {1}, {2}, MODE_{mode})", "a * b, for integers the low part.");
-    binary("vf.div", LaneFn::div, i16_32 | f16_32, "reg.special", "vdiv({r0}, {0}, {1}, {2}, MODE_{mode})", "a / b on the selected lanes.");
+    binary("vf.div", LaneFn::div, i16_32 | f16_32, "reg.div", "vdiv({r0}, {0}, {1}, {2}, MODE_{mode})", "a / b on the selected lanes.");
     binary("vf.max", LaneFn::max, i8_16_32 | f16_b16_32, "reg.add", "vmax({r0}, {0}, {1}, {2}, MODE_{mode})", "The larger of a and b; MERGING keeps unselected lanes.");
     binary("vf.min", LaneFn::min, i8_16_32 | f16_b16_32, "reg.add", "vmin({r0}, {0}, {1}, {2}, MODE_{mode})", "The smaller of a and b.");
     binary("vf.abs_sub", LaneFn::abs_sub, f16_32, "reg.add", "vabsdif({r0}, {0}, {1}, {2}, MODE_{mode})", "|a - b| on the selected lanes.");

@@ -12,6 +12,7 @@ struct TimingFacts {
     MemorySpace source = MemorySpace::ddr, destination = MemorySpace::ddr; // data movement; ddr = global memory
     DType dtype = DType::fp32;                                            // of the left operand of a matmul, else of the widest one
     bool dual = false;                                                    // Acc to Vec in a mode that writes both AIVs
+    bool scalar = false;                                                  // the tile_or_scalar operand is a scalar
 };
 
 /// "path.gm_vec", "path.acc_vec_dual", "cube.fp16", "vector.add", "sync.flag". Paths read source_destination.

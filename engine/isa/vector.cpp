@@ -56,7 +56,7 @@ void add_elementwise(Catalogue& c) {
     binary("add", LaneFn::add, arithmetic, "vector.add", "TADD({0}, {1}, {2})|TADDS({0}, {1}, {2})", "out = lhs + rhs; rhs is a tile or a scalar. Integers wrap.");
     binary("sub", LaneFn::sub, arithmetic, "vector.add", "TSUB({0}, {1}, {2})|TSUBS({0}, {1}, {2})", "out = lhs - rhs; rhs is a tile or a scalar.");
     binary("mul", LaneFn::mul, wide, "vector.add", "TMUL({0}, {1}, {2})|TMULS({0}, {1}, {2})", "out = lhs * rhs; rhs is a tile or a scalar.");
-    binary("div", LaneFn::div, wide & ~bit_set({D::bf16}), "vector.special", "TDIV({0}, {1}, {2})|TDIVS({0}, {1}, {2})",
+    binary("div", LaneFn::div, wide & ~bit_set({D::bf16}), "vector.div", "TDIV({0}, {1}, {2})|TDIVS({0}, {1}, {2})",
            "out = lhs / rhs; integers truncate toward zero and must not be divided by zero.");
     binary("maximum", LaneFn::max, arithmetic, "vector.add", "TMAX({0}, {1}, {2})|TMAXS({0}, {1}, {2})",
            "out = the larger of lhs and rhs. With dim= it reduces instead: maximum(out, src, tmp, dim=0 or 1).");
@@ -74,10 +74,10 @@ void add_elementwise(Catalogue& c) {
     auto unary = [&](std::string_view name, LaneFn lane, std::uint32_t types, std::string_view timing, std::string_view emit, std::string_view doc) {
         c.add(v(name, {out(types), in("src", types)}, Semantics::elementwise, lane, ShapeRule::same, timing, emit, doc, arithmetic_source));
     };
-    unary("neg", LaneFn::neg, wide, "vector.add", "TNEG({0}, {1})", "out = -src; the smallest integer stays as it is.");
-    unary("abs", LaneFn::abs, bit_set({D::int8, D::int16, D::int32}) | f16_32, "vector.add", "TABS({0}, {1})",
+    unary("neg", LaneFn::neg, wide, "vector.unary", "TNEG({0}, {1})", "out = -src; the smallest integer stays as it is.");
+    unary("abs", LaneFn::abs, bit_set({D::int8, D::int16, D::int32}) | f16_32, "vector.unary", "TABS({0}, {1})",
           "out = |src|; the smallest integer stays as it is.");
-    unary("relu", LaneFn::relu, f16_32 | bit_set({D::int32}), "vector.add", "TRELU({0}, {1})", "out = max(src, 0).");
+    unary("relu", LaneFn::relu, f16_32 | bit_set({D::int32}), "vector.unary", "TRELU({0}, {1})", "out = max(src, 0).");
     unary("exp", LaneFn::exp, f16_32, "vector.special", "TEXP({0}, {1})", "out = e to the power src.");
     unary("log", LaneFn::log, f16_32, "vector.special", "TLOG({0}, {1})", "Natural logarithm.");
     unary("sqrt", LaneFn::sqrt, f16_32, "vector.special", "TSQRT({0}, {1})", "Square root.");
@@ -293,24 +293,24 @@ void add_hidden(Catalogue& c) {
         c.add(hidden(v(name, {out(types), in("lhs", types), number("scalar")}, Semantics::elementwise, lane, ShapeRule::same, timing, emit,
                        "Tile with scalar, in the spelling of the intermediate form.", hidden_source), instead));
     };
-    scalar_form("adds", LaneFn::add, arithmetic, "vector.add", "TADDS({0}, {1}, {2})", "add");
-    scalar_form("subs", LaneFn::sub, arithmetic, "vector.add", "TSUBS({0}, {1}, {2})", "sub");
-    scalar_form("muls", LaneFn::mul, wide, "vector.add", "TMULS({0}, {1}, {2})", "mul");
-    scalar_form("divs", LaneFn::div, wide, "vector.special", "TDIVS({0}, {1}, {2})", "div");
-    scalar_form("rems", LaneFn::rem, wide, "vector.special", "TREMS({0}, {1}, {2})", "div");
-    scalar_form("ands", LaneFn::bit_and, i8_16_32, "vector.add", "TANDS({0}, {1}, {2})", "and_");
-    scalar_form("ors", LaneFn::bit_or, i8_16_32, "vector.add", "TORS({0}, {1}, {2})", "and_");
-    scalar_form("shls", LaneFn::shl, i8_to_64, "vector.add", "TSHLS({0}, {1}, {2})", "shl");
-    scalar_form("shrs", LaneFn::shr, i8_to_64, "vector.add", "TSHRS({0}, {1}, {2})", "shr");
-    scalar_form("maxs", LaneFn::max, arithmetic, "vector.add", "TMAXS({0}, {1}, {2})", "maximum");
-    scalar_form("mins", LaneFn::min, arithmetic, "vector.add", "TMINS({0}, {1}, {2})", "minimum");
-    c.add(hidden(v("xors", {out(i8_16_32), in("lhs", i8_16_32), number("scalar"), scratch()}, Semantics::elementwise, LaneFn::bit_xor, ShapeRule::same, "vector.add",
+    scalar_form("adds", LaneFn::add, arithmetic, "vector.add_scalar", "TADDS({0}, {1}, {2})", "add");
+    scalar_form("subs", LaneFn::sub, arithmetic, "vector.add_scalar", "TSUBS({0}, {1}, {2})", "sub");
+    scalar_form("muls", LaneFn::mul, wide, "vector.add_scalar", "TMULS({0}, {1}, {2})", "mul");
+    scalar_form("divs", LaneFn::div, wide, "vector.div_scalar", "TDIVS({0}, {1}, {2})", "div");
+    scalar_form("rems", LaneFn::rem, wide, "vector.div_scalar", "TREMS({0}, {1}, {2})", "div");
+    scalar_form("ands", LaneFn::bit_and, i8_16_32, "vector.add_scalar", "TANDS({0}, {1}, {2})", "and_");
+    scalar_form("ors", LaneFn::bit_or, i8_16_32, "vector.add_scalar", "TORS({0}, {1}, {2})", "and_");
+    scalar_form("shls", LaneFn::shl, i8_to_64, "vector.add_scalar", "TSHLS({0}, {1}, {2})", "shl");
+    scalar_form("shrs", LaneFn::shr, i8_to_64, "vector.add_scalar", "TSHRS({0}, {1}, {2})", "shr");
+    scalar_form("maxs", LaneFn::max, arithmetic, "vector.add_scalar", "TMAXS({0}, {1}, {2})", "maximum");
+    scalar_form("mins", LaneFn::min, arithmetic, "vector.add_scalar", "TMINS({0}, {1}, {2})", "minimum");
+    c.add(hidden(v("xors", {out(i8_16_32), in("lhs", i8_16_32), number("scalar"), scratch()}, Semantics::elementwise, LaneFn::bit_xor, ShapeRule::same, "vector.add_scalar",
                    "TXORS({0}, {1}, {2}, {3})", "Bitwise exclusive or with a scalar.", hidden_source), "xor"));
-    c.add(hidden(v("rem", {out(wide), in("lhs", wide), in("rhs", wide)}, Semantics::elementwise, LaneFn::rem, ShapeRule::same, "vector.special",
+    c.add(hidden(v("rem", {out(wide), in("lhs", wide), in("rhs", wide)}, Semantics::elementwise, LaneFn::rem, ShapeRule::same, "vector.div",
                    "TREM({0}, {1}, {2})", "Remainder of lhs by rhs.", hidden_source), "div"));
     c.add(hidden(v("or", {out(i8_16_32), in("lhs", i8_16_32), in("rhs", i8_16_32)}, Semantics::elementwise, LaneFn::bit_or, ShapeRule::same, "vector.add",
                    "TOR({0}, {1}, {2})", "Bitwise or of two tiles.", hidden_source), "and_"));
-    c.add(hidden(v("not", {out(i8_16_32), in("src", i8_16_32)}, Semantics::elementwise, LaneFn::bit_not, ShapeRule::same, "vector.add", "TNOT({0}, {1})",
+    c.add(hidden(v("not", {out(i8_16_32), in("src", i8_16_32)}, Semantics::elementwise, LaneFn::bit_not, ShapeRule::same, "vector.unary", "TNOT({0}, {1})",
                    "Bitwise complement.", hidden_source), "and_"));
     c.add(hidden(v("subc", {out(b16_b32), in("a", b16_b32), in("b", b16_b32), in("c", b16_b32)}, Semantics::elementwise, LaneFn::subc, ShapeRule::same,
                    "vector.fused2", "TSUBC({0}, {1}, {2}, {3})", "out = (a - b) + c.", hidden_source), "addc"));

@@ -199,4 +199,8 @@ TEST_CASE("timing keys name the path and the type", "[isa]") {
     CHECK(timing_key(*all().find("insert"), {}) == "path.vec_mat");
     CHECK(timing_key(*all().find("matmul_acc"), {.dtype = DType::bf16}) == "cube.bf16");
     CHECK(timing_key(*all().find("exp"), {}) == "vector.special");
+    CHECK(timing_key(*all().find("add"), {}) == "vector.add");
+    CHECK(timing_key(*all().find("add"), {.scalar = true}) == "vector.add_scalar");
+    CHECK(timing_key(*all().find("div"), {.scalar = true}) == "vector.div_scalar");
+    CHECK(timing_key(*all().find("and_"), {.scalar = true}) == "vector.add_scalar");
 }
