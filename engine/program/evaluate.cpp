@@ -135,7 +135,7 @@ bool Sequencer::run(std::span<const ScalarOp> ops) {
         case K::dim: {
             const TensorValue& t = m_tensors[std::size_t(op.aux)];
             r.integer = op.c >= 0 && op.c < t.rank ? t.shape[std::size_t(op.c)] : 0;
-            r.known = m_tensor_known[std::size_t(op.aux)];
+            r.known = r.integer >= 0;
             break;
         }
         case K::address:

@@ -78,10 +78,10 @@ Sequencer::Sequencer(std::shared_ptr<const Prepared> code, const CoreSetup& setu
         std::int64_t stride = 1;
         for (std::int32_t k = out.rank; k-- > 0;) {
             const auto axis = std::size_t(k);
-            out.shape[axis] = axis < p.shape.size() ? p.shape[axis] : decl.dims[axis].dynamic ? 0 : decl.dims[axis].size;
-            if (decl.dims[axis].dynamic && !p.known) m_tensor_known[t] = false;
+            out.shape[axis] = p.known && axis < p.shape.size() ? p.shape[axis] : decl.dims[axis].dynamic ? -1 : decl.dims[axis].size;
             out.stride[axis] = stride;
-            stride *= out.shape[axis];
+            if (stride < 0) m_tensor_known[t] = false;
+            stride = out.shape[axis] < 0 || stride < 0 ? -1 : stride * out.shape[axis];
         }
     }
     for (std::size_t s = 0; s < f.structs.size(); ++s) {
@@ -117,8 +117,8 @@ void Sequencer::fill_prelude() {
         case ir::ExprOp::subblock_num: c = integer_cell(vector && mix ? 2 : 1); break;
         case ir::ExprOp::dim: {
             const ir::Dim& d = f[q.tensor].dims[std::size_t(q.axis)];
-            c = d.dynamic ? integer_cell(m_tensors[std::size_t(q.tensor.index)].shape[std::size_t(q.axis)], m_tensor_known[std::size_t(q.tensor.index)])
-                          : integer_cell(d.size);
+            const std::int64_t given = m_tensors[std::size_t(q.tensor.index)].shape[std::size_t(q.axis)];
+            c = d.dynamic ? integer_cell(given, given >= 0) : integer_cell(d.size);
             break;
         }
         case ir::ExprOp::address: {
@@ -175,6 +175,8 @@ void Sequencer::start_loop(const PreparedInstr& p, std::int64_t trips) {
     const Instr& i = *p.instr;
     LoopState& s = m_loops[std::size_t(i.loop)];
     s.trips = trips, s.done = 0, s.running = trips > 0;
+    // An unknown end that is a plain variable or size now has a value: conditions on it agree with the count.
+    if (p.b.begin == p.b.end && !m_frame[std::size_t(p.b.cell)].known && s.known) m_frame[std::size_t(p.b.cell)] = integer_cell(wrap_add(s.value, trips * s.step));
     if (trips <= 0) {
         m_pc = i.target;
         return;

@@ -26,7 +26,7 @@ std::shared_ptr<const Prepared> prepare(const Program& program, const CoreCode& 
 struct ParamValue {
     bool known = false;                   // false: everything below is unknown, sizes included
     std::int64_t address = 0;             // tensors, pointers: virtual GM byte address
-    std::vector<std::int64_t> shape;      // tensors: elements per axis
+    std::vector<std::int64_t> shape;      // tensors: elements per axis; negative = unknown
     Scalar scalar;                        // scalars
     std::vector<std::vector<Scalar>> fields; // tiling: per field its elements
 };
@@ -50,7 +50,7 @@ enum class Step : std::uint8_t {
 struct Question {
     enum class Kind : std::uint8_t {
         branch, // answer 0 or 1
-        trips,  // how often the loop runs; the first value, when unknown, is taken as 0 and stays unknown to expressions
+        trips,  // how often the loop runs. An unknown end that is one variable or size takes the value that gives this count
         slot,   // index into the group
         choice, // ChoiceOf: 1 first tile, 0 second
     } kind = Kind::branch;
@@ -157,7 +157,7 @@ class Sequencer {
     std::vector<ValidCell> m_valid;
     std::vector<std::int32_t> m_free_valid;
     std::vector<TensorValue> m_tensors;
-    std::vector<bool> m_tensor_known;            // address and shape are known
+    std::vector<bool> m_tensor_known;            // address and strides are known
     std::vector<LoopState> m_loops;
     std::vector<std::int64_t> m_forced;
     std::vector<StageFrame> m_stages;

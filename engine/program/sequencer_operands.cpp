@@ -187,10 +187,14 @@ bool Sequencer::do_tensor_bind(const PreparedInstr& p) {
         out.rank = std::int32_t(std::min(p.list.size(), out.shape.size()));
         for (std::int32_t k = 0; k < out.rank; ++k) {
             if (!evaluate(p.list[std::size_t(k)], c)) return false;
-            out.shape[std::size_t(k)] = c.integer, known = known && c.known;
+            out.shape[std::size_t(k)] = c.known ? c.integer : -1;
         }
         std::int64_t stride = 1;
-        for (std::int32_t k = out.rank; k-- > 0; stride *= out.shape[std::size_t(k)]) out.stride[std::size_t(k)] = stride;
+        for (std::int32_t k = out.rank; k-- > 0;) {
+            out.stride[std::size_t(k)] = stride;
+            if (stride < 0 && p.list2.empty()) known = false;
+            stride = out.shape[std::size_t(k)] < 0 || stride < 0 ? -1 : stride * out.shape[std::size_t(k)];
+        }
     }
     for (std::size_t k = 0; k < p.list2.size() && k < out.stride.size(); ++k) {
         if (!evaluate(p.list2[k], c)) return false;
