@@ -42,6 +42,11 @@ void Sources::name_file(const std::string& filename, std::string shown, std::int
     m_shown[filename] = {std::move(shown), first_line};
 }
 
+void Sources::forget() {
+    m_by_code.clear();
+    m_reader.forget();
+}
+
 FunctionRef Sources::read(const py::handle& function) {
     FunctionRef ref;
     ref.name = text_or(attribute(function, "__name__"), "?");

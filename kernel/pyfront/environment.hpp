@@ -22,6 +22,8 @@ class Sources {
     void name_file(const std::string& filename, std::string shown, std::int32_t first_line);
     /// Reads a function's tree; `missing` of the result says why there is none.
     pto::syntax::FunctionRef read(const py::handle& function);
+    /// Forgets parsed trees and code objects; the names of files stay.
+    void forget();
     pto::SourceMap& map() { return m_map; }
     Reader& reader() { return m_reader; }
 

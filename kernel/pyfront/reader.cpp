@@ -2,6 +2,8 @@
 
 #include "kernel/pyfront/convert.hpp"
 
+#include <chrono>
+
 namespace xpto::pyfront {
 
 using namespace pto;
@@ -54,8 +56,14 @@ Reader::Parsed& Reader::parsed(const SourceMap& sources, FileId file) {
     if (found != m_files.end()) return found->second;
     Parsed p;
     ++m_parses;
+    auto begin = std::chrono::steady_clock::now();
+    auto parse = [&] {
+        py::object tree = m_parse(py::str(sources.file(file).text));
+        m_parse_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return tree;
+    };
     try {
-        p.tree = m_parse(py::str(sources.file(file).text));
+        p.tree = parse();
         collect(p.tree, p.defs);
     } catch (const py::error_already_set& e) {
         p.tree = py::none();

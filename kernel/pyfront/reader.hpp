@@ -25,7 +25,10 @@ class Reader final : public pto::syntax::SourceReader {
     /// Syntax error of the last failed parse of a file.
     const pto::Diagnostics& errors(pto::FileId file) const;
 
+    void forget() { m_files.clear(); }
     std::int64_t parses() const { return m_parses; }
+    /// Seconds spent in CPython's parser so far.
+    double parse_seconds() const { return m_parse_seconds; }
 
   private:
     struct Parsed {
@@ -39,6 +42,7 @@ class Reader final : public pto::syntax::SourceReader {
     std::map<std::int32_t, Parsed> m_files;
     py::object m_parse;
     std::int64_t m_parses = 0;
+    double m_parse_seconds = 0;
 };
 
 } // namespace xpto::pyfront

@@ -1,0 +1,61 @@
+#pragma once
+/// One launch on the simulator: program order first, then whatever other orders were asked for, on snapshots of the same memory.
+
+#include "engine/driver/compile.hpp"
+#include "engine/execute/execute.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pto::driver {
+
+struct RunOptions {
+    std::int32_t block_dim = 1;
+    Strictness strictness = Strictness::strict;
+    execute::OrderPolicy order;                    // of the run whose values are kept
+    std::vector<execute::OrderPolicy> hostile;     // further orders: values must be bit-identical, none may hang or race
+    bool record = true;
+    Sink* sink = nullptr;
+    double (*clock)() = nullptr;
+};
+
+/// One further order and what it did.
+struct HostileRun {
+    execute::OrderPolicy order;
+    execute::Status status = execute::Status::done;
+    bool identical = true;                         // same bytes in every argument as the kept run
+    std::string message;
+};
+
+struct Run {
+    std::string kernel;
+    std::string computed_by;                       // "simulator (ascend950pr)"
+    std::int32_t block_dim = 1;
+    Strictness strictness = Strictness::strict;
+    execute::OrderPolicy order;
+    execute::Outcome outcome;
+    std::vector<HostileRun> hostile;
+    double seconds = 0;
+
+    /// "done", "warned", "race", "hang", "differs", ...
+    std::string status() const;
+    /// True when the user's buffers are as they were before the launch.
+    bool refused() const;
+};
+
+/// Runs a compiled kernel.
+///   requires  compiled.ok()
+///   in        arguments  one per parameter; buffers are written only when the run completes and nothing refuses it
+///   fails     through Run::outcome, never by throwing for the user's mistakes
+Run run(const Compiled& compiled, const execute::LaunchArguments& arguments, const RunOptions& options);
+
+/// Sizes for a run without a user: every tensor with constant sizes gets zeroed memory of its own. Empty when a parameter's size
+/// is only known at a launch, with the reason.
+struct SyntheticArguments {
+    execute::LaunchArguments arguments;
+    std::vector<std::vector<std::byte>> memory;
+    std::string missing;
+};
+SyntheticArguments synthetic_arguments(const ir::Kernel& kernel);
+
+} // namespace pto::driver
