@@ -16,6 +16,7 @@ endif()
 function(pto_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
   add_library(pto_${name} STATIC ${ROOM_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY PTO_ROOMS pto_${name}) # kernel/ makes one shared library of them
   set_target_properties(pto_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(pto_${name} PUBLIC pto_options ${ROOM_LINKS})
 endfunction()

@@ -1,0 +1,39 @@
+"""xeus-pto from Python: compile, run and examine PyPTO Pro kernels without a notebook.
+
+    import xpto
+    import pypto_pro.language as pl      # a stand-in unless the real toolkit is installed
+    result = xpto.compile(kernel, preload=2)
+"""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from xpto import import_hook
+
+# function -> the module that has it, loaded at first use: starting the kernel must not wait for what a session may never call
+_FUNCTIONS = {
+    "compile": "xpto.kernel",
+    "run": "xpto.kernel",
+    "compare": "xpto.compare",
+    "PtoError": "xpto.errors",
+    "CompileError": "xpto.errors",
+    "LaunchError": "xpto.errors",
+    "HazardError": "xpto.errors",
+    "InternalError": "xpto.errors",
+}
+
+import_hook.install()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from xpto import _engine
+        return _engine.version()
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    raise AttributeError(f"module 'xpto' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_FUNCTIONS, "__version__"])
