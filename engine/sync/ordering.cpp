@@ -1,0 +1,100 @@
+/// Is a dependency that carries no id kept by the others? Stages are taken as whole here: a "no" is certain, a "yes" still has to be
+/// proven on the program, pipe by pipe.
+
+#include "engine/sync/graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pto::sync {
+
+std::vector<std::vector<std::optional<std::int32_t>>> stage_order(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges,
+                                                                  const std::vector<bool>* skip) {
+    const std::size_t n = loop.stages.size();
+    std::vector<std::vector<std::optional<std::int32_t>>> best(n, std::vector<std::optional<std::int32_t>>(n));
+    auto relax = [&](std::size_t a, std::size_t b, std::int32_t u) {
+        if (!best[a][b] || u < *best[a][b]) best[a][b] = u;
+    };
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b)
+            if (loop.stages[a].core == loop.stages[b].core) relax(a, b, schedule.delays[a] - schedule.delays[b] + (b > a ? 0 : 1));
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        if (edges[i].emitted() && !(skip && (*skip)[i])) relax(std::size_t(edges[i].from.stage.index), std::size_t(edges[i].to.stage.index), edges[i].task_offset);
+    for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t a = 0; a < n; ++a)
+            for (std::size_t b = 0; best[a][k] && b < n; ++b)
+                if (best[k][b]) relax(a, b, *best[a][k] + *best[k][b]);
+    return best;
+}
+
+namespace {
+
+std::string tasks(std::int32_t n) { return std::to_string(n) + (n == 1 ? " task" : " tasks"); }
+
+std::string unprotected(const Graph& g, const Edge& e, const std::optional<std::int32_t>& from_order) {
+    const std::string &from = g.stage(e.from.stage).name, &to = g.stage(e.to.stage).name, &buffer = g.model[e.to.buffer].name;
+    const char* direction = e.kind == EdgeKind::raw ? "fwd_ids" : "bwd_ids";
+    std::string out = "`" + buffer + "` has no " + direction + ", and nothing else keeps `" + to + "` of task t";
+    if (e.task_offset > 0) out += "+" + std::to_string(e.task_offset);
+    out += " behind `" + from + "` of task t";
+    if (from_order) out += "; what is ordered is task t+" + std::to_string(*from_order);
+    return out;
+}
+
+} // namespace
+
+void check_ordering(Graph& g, std::vector<Edge>& edges) {
+    const auto order = stage_order(g.loop, g.schedule, edges);
+    std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> told;
+    for (Edge& e : edges) {
+        if (e.silent != Silent::no_ids && e.silent != Silent::redundant) continue;
+        const auto& have = order[std::size_t(e.from.stage.index)][std::size_t(e.to.stage.index)];
+        e.ordered = have && *have <= e.task_offset;
+        if (e.ordered || !told.insert({e.from.stage.index, e.to.stage.index, e.to.buffer.index}).second) continue;
+        const pipeline::Buffer& b = g.model[e.to.buffer];
+        Diagnostic& d = g.report(Code::pipeline_unprotected, e.to.at, unprotected(g, e, have));
+        d.labels.push_back({e.from.at, "`" + g.stage(e.from.stage).name + "` " + (isa::writes(e.from.role) ? "writes" : "reads") + " it here"});
+        d.labels.push_back({b.name_at, std::string("`") + b.name + "` declares " + (b.fwd.given ? "fwd_ids only" : "bwd_ids only")});
+        d.advice.push_back(std::string("declare ") + (e.kind == EdgeKind::raw ? "fwd_ids" : "bwd_ids") + "=[...] for `" + b.name + "`, one id for each slot or one for all");
+        if (g.schedule.preload > 1) d.advice.push_back("or lower the preload");
+    }
+
+    // Memory without ids that stages of different cores hand to each other.
+    struct Use {
+        std::size_t stage;
+        const pipeline::LocalAccess* access;
+    };
+    std::map<std::pair<std::int32_t, std::string>, std::vector<Use>> uses;
+    for (std::size_t i = 0; i < g.loop.stages.size(); ++i)
+        for (const pipeline::LocalAccess& a : g.loop.stages[i].locals) uses[{a.buffer.index, a.name}].push_back({i, &a});
+    std::set<std::pair<std::size_t, std::size_t>> reported;
+    for (const auto& [key, list] : uses)
+        for (const Use& a : list)
+            for (const Use& b : list) {
+                if (a.stage >= b.stage || g.loop.stages[a.stage].core == g.loop.stages[b.stage].core) continue;
+                if (!isa::writes(a.access->role) && !isa::writes(b.access->role)) continue;
+                const std::string name = key.first >= 0 ? g.model[BufferId{key.first}].name : key.second;
+                const auto &there = order[a.stage][b.stage], &back = order[b.stage][a.stage];
+                const std::string &an = g.loop.stages[a.stage].name, &bn = g.loop.stages[b.stage].name;
+                if (a.access->is_tensor) {
+                    // Only a value handed down the chain is certain to meet; windows of other tasks are seen on the program.
+                    if (!isa::writes(a.access->role) || !isa::reads(b.access->role) || (there && *there <= 0) || !reported.insert({a.stage, b.stage}).second) continue;
+                    Diagnostic& d = g.report(Code::pipeline_gm_handover, b.access->at, "`" + bn + "` reads tensor `" + name + "`, which `" + an + "` of the same task writes on the other core, and no event id orders them");
+                    d.labels.push_back({a.access->at, "written here"});
+                    d.advice.push_back("hand the data over through a cross-core buffer with fwd_ids and bwd_ids");
+                    continue;
+                }
+                const auto space = key.first >= 0 ? g.model[BufferId{key.first}].memory : std::optional<isa::MemorySpace>();
+                if (key.first < 0 || !space || (*space != isa::MemorySpace::vec && *space != isa::MemorySpace::mat)) continue;
+                const std::int32_t slots = std::max(g.model[BufferId{key.first}].slots, 1);
+                if ((there && *there <= 0 && back && *back <= slots) || !reported.insert({a.stage, b.stage}).second) continue;
+                Diagnostic& d = g.report(Code::pipeline_unprotected, b.access->at, "`" + an + "` and `" + bn + "` share `" + name + "` across the cores, and it declares no event ids");
+                d.labels.push_back({a.access->at, "`" + an + "` uses it here"});
+                d.labels.push_back({g.model[BufferId{key.first}].name_at, "declared here"});
+                if (there && *there <= 0) d.labels.push_back({g.loop.stages[a.stage].statement, "nothing holds `" + an + "` back for " + tasks(slots)});
+                d.advice.push_back("declare fwd_ids and bwd_ids for `" + name + "`");
+            }
+}
+
+} // namespace pto::sync
