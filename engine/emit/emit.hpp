@@ -1,0 +1,49 @@
+#pragma once
+/// Door of emission: a program as the C++ that a card's compiler takes. Text only; nothing here compiles or runs it.
+
+#include "engine/base/diagnostics.hpp"
+#include "engine/base/source_map.hpp"
+#include "engine/program/program.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pto::emit {
+
+struct EmitOptions {
+    const SourceMap* sources = nullptr; // for the source line of every statement, as a comment; null: no comments
+};
+
+struct File {
+    std::string name; // "kernel.cpp"
+    std::string text;
+};
+
+struct LaunchParameter {
+    std::string name, type; // "a_0_ptr", "uint8_t*"
+    std::string kind;       // "tensor", "pointer", "scalar", "tiling", "dim"
+};
+
+struct Emitted {
+    std::vector<File> files;                 // kernel.cpp first, then call_kernel.cpp and headers
+    std::vector<LaunchParameter> parameters; // the entry's ABI: source order, dynamic sizes last
+    std::vector<std::string> command;        // arguments of the device compiler, the program's name first
+    bool prints = false;                     // the kernel writes to the device's debug output
+    Diagnostics diagnostics;                 // warnings: operations that have no C++ form here
+
+    const File* file(std::string_view name) const {
+        for (const File& f : files)
+            if (f.name == name) return &f;
+        return nullptr;
+    }
+};
+
+/// Writes the translation unit, the launcher and the headers for an ascend950 (arch a5) program.
+///   in     program  assembled: locks inserted
+///   out    same program, same bytes
+///   fails  PTO-emit-form (a warning) per operation without a C++ form: its statement is left out and marked in the text
+///   cost   linear in the statements
+///   source codegen reference, 1 to 4
+Emitted emit(const program::Program& program, const machine::Chip& chip, const EmitOptions& options = {});
+
+} // namespace pto::emit
