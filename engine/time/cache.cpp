@@ -1,0 +1,88 @@
+#include "engine/time/cache.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace pto::time {
+namespace {
+
+constexpr std::int64_t most_lines = std::int64_t(1) << 24; // 64 MiB of stamps; coarser lines beyond
+
+/// Calls f(address, bytes) for each contiguous run of a transfer; the record keeps the distance of runs in k.
+template <class F> void each_run(const execute::Row& row, F f) {
+    std::int64_t run = row.row_bytes > 0 && row.row_bytes < row.bytes ? row.row_bytes : row.bytes;
+    std::int64_t stride = row.k > 0 ? row.k : run;
+    if (run <= 0) return;
+    std::int64_t runs = (row.bytes + run - 1) / run;
+    if (stride == run) {
+        f(row.gm_address, row.bytes);
+        return;
+    }
+    for (std::int64_t i = 0; i < runs; ++i) f(row.gm_address + i * stride, std::min(run, row.bytes - i * run));
+}
+
+bool is_gm(const execute::Row& row) { return row.gm_address >= 0 && row.bytes > 0 && row.sync == execute::SyncKind::none; }
+
+} // namespace
+
+MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& chip) {
+    m_ticks_per_us = std::int64_t(chip.clock_mhz * double(ticks_per_cycle));
+    m_hbm = std::max<std::int64_t>(1, std::int64_t(chip.constant("hbm_bytes_per_us")));
+    m_l2 = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes_per_us")));
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = 0;
+    for (const execute::CoreRecord& core : record.cores)
+        for (const execute::Row& row : core.rows) {
+            if (!is_gm(row)) continue;
+            std::int64_t run = row.row_bytes > 0 ? std::min<std::int64_t>(row.row_bytes, row.bytes) : row.bytes;
+            std::int64_t runs = run > 0 ? (row.bytes + run - 1) / run : 1;
+            std::int64_t stride = row.k > 0 ? row.k : run;
+            low = std::min(low, row.gm_address);
+            high = std::max(high, row.gm_address + (runs - 1) * stride + run);
+        }
+    if (high <= low) return;
+    std::int64_t line = std::max<std::int64_t>(32, std::int64_t(chip.constant("l2_line_bytes")));
+    m_shift = 5;
+    while ((std::int64_t(1) << m_shift) < line || ((high - low) >> m_shift) >= most_lines) ++m_shift;
+    m_origin = low >> m_shift << m_shift;
+    m_last.assign(std::size_t(((high - m_origin) >> m_shift) + 1), 0);
+    m_capacity = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes")) >> m_shift);
+    m_spills = high - low > std::int64_t(chip.constant("l2_bytes"));
+}
+
+std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes, bool writes) {
+    if (m_last.empty()) return 0;
+    std::int64_t first = (address - m_origin) >> m_shift, last = (address + bytes - 1 - m_origin) >> m_shift, missed = 0;
+    for (std::int64_t i = first; i <= last; ++i) {
+        std::uint32_t& stamp = m_last[std::size_t(i)];
+        if (stamp == 0 || m_brought - std::int64_t(stamp) > m_capacity) {
+            ++m_brought;
+            if (!writes) ++missed;
+        }
+        stamp = std::uint32_t(m_brought);
+    }
+    return missed << m_shift;
+}
+
+Ticks MemorySystem::serve(Ticks& free, std::int64_t bytes, std::int64_t rate, Ticks start) const {
+    if (bytes <= 0) return start;
+    free = std::max(free, start) + (bytes * m_ticks_per_us + rate - 1) / rate;
+    return free;
+}
+
+MemorySystem::Service MemorySystem::transfer(const execute::Row& row, bool writes, Ticks start) {
+    Service s;
+    if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { s.missed += touch(address, bytes, writes); });
+    // A line that is longer than a row brings more than was asked for; what is used of it later hits.
+    l2_bytes += row.bytes;
+    hbm_read += s.missed;
+    s.done = serve(m_l2_free, row.bytes, m_l2, start);
+    std::int64_t to_hbm = s.missed;
+    if (writes && m_spills) {
+        to_hbm = row.bytes;
+        hbm_written += row.bytes;
+    }
+    s.done = std::max(s.done, serve(m_hbm_free, to_hbm, m_hbm, start));
+    return s;
+}
+
+} // namespace pto::time
