@@ -25,6 +25,12 @@ void Bf16ToFp32(const std::uint16_t* HWY_RESTRICT src, float* HWY_RESTRICT dst, 
 void Fp32ToBf16(const float* HWY_RESTRICT src, std::uint16_t* HWY_RESTRICT dst, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) dst[i] = fp32_to_bf16(src[i]);
 }
+void Fp32ToFp16Away(const float* HWY_RESTRICT src, std::uint16_t* HWY_RESTRICT dst, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) dst[i] = fp32_to_fp16_away(src[i]);
+}
+void Fp32ToBf16Away(const float* HWY_RESTRICT src, std::uint16_t* HWY_RESTRICT dst, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) dst[i] = fp32_to_bf16_away(src[i]);
+}
 
 } // namespace HWY_NAMESPACE
 } // namespace pto::numerics
@@ -37,12 +43,16 @@ HWY_EXPORT(Fp16ToFp32);
 HWY_EXPORT(Fp32ToFp16);
 HWY_EXPORT(Bf16ToFp32);
 HWY_EXPORT(Fp32ToBf16);
+HWY_EXPORT(Fp32ToFp16Away);
+HWY_EXPORT(Fp32ToBf16Away);
 } // namespace
 
 void fp16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp16ToFp32)(src, dst, n); }
 void fp32_to_fp16(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToFp16)(src, dst, n); }
 void bf16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Bf16ToFp32)(src, dst, n); }
 void fp32_to_bf16(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16)(src, dst, n); }
+void fp32_to_fp16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToFp16Away)(src, dst, n); }
+void fp32_to_bf16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16Away)(src, dst, n); }
 
 void to_fp32(DType from, const void* src, float* dst, std::size_t n, std::size_t first) {
     if (from == DType::fp32) {

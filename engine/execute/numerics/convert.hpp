@@ -10,6 +10,9 @@ void fp16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n);
 void fp32_to_fp16(const float* src, std::uint16_t* dst, std::size_t n);
 void bf16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n);
 void fp32_to_bf16(const float* src, std::uint16_t* dst, std::size_t n);
+/// Ties away from zero.
+void fp32_to_fp16_away(const float* src, std::uint16_t* dst, std::size_t n);
+void fp32_to_bf16_away(const float* src, std::uint16_t* dst, std::size_t n);
 
 /// n consecutive elements of any floating type to fp32; 4-bit types start at nibble `first` of src. fp32 is copied, NaN patterns included.
 void to_fp32(DType from, const void* src, float* dst, std::size_t n, std::size_t first = 0);

@@ -49,6 +49,23 @@ inline std::uint16_t fp32_to_fp16(float x) {
     out |= sign;
     return std::uint16_t(magnitude > 0x7F800000u ? nan_fp16 : out);
 }
+/// Ties away from zero, the default of tile casts.
+inline std::uint16_t fp32_to_fp16_away(float x) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+    const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+    const std::uint32_t normal = (magnitude - 0x38000000u + 0x1000u) >> 13;
+    const float scaled = std::bit_cast<float>(magnitude < 0x38800000u ? magnitude : 0u) * 0x1p24f; // exact, in subnormal ulps
+    const std::int32_t whole = std::int32_t(scaled);
+    const std::uint32_t subnormal = std::uint32_t(whole) + (scaled - float(whole) >= 0.5f ? 1u : 0u);
+    std::uint32_t out = magnitude < 0x38800000u ? subnormal : normal;
+    out = magnitude >= 0x47800000u ? 0x7C00u : out;
+    out |= sign;
+    return std::uint16_t(magnitude > 0x7F800000u ? nan_fp16 : out);
+}
+inline std::uint16_t fp32_to_bf16_away(float x) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+    return std::uint16_t((bits & 0x7FFFFFFFu) > 0x7F800000u ? nan_bf16 : (bits + 0x8000u) >> 16);
+}
 inline float bf16_to_fp32(std::uint16_t h) { return canonical(std::bit_cast<float>(std::uint32_t(h) << 16)); }
 /// fp32 to bf16, nearest even, overflow to infinity. Branch-free.
 inline std::uint16_t fp32_to_bf16(float x) {
