@@ -1,0 +1,282 @@
+#include "engine/report/from_time.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pto::report {
+namespace {
+
+using execute::SyncKind;
+using isa::Pipe;
+
+constexpr Pipe cube_lanes[] = {Pipe::mte2, Pipe::mte1, Pipe::m, Pipe::fix, Pipe::mte3};
+constexpr Pipe vector_lanes[] = {Pipe::mte2, Pipe::v, Pipe::mte3};
+
+std::string_view role_of(Pipe pipe, isa::Core core) {
+    switch (pipe) {
+    case Pipe::mte2: return "loads";
+    case Pipe::mte1: return "L1 to L0";
+    case Pipe::m: return "matmul";
+    case Pipe::fix: return "results out of L0C";
+    case Pipe::v: return "vector work";
+    case Pipe::mte3: return core == isa::Core::cube ? "L1 to memory" : "stores";
+    default: return "";
+    }
+}
+
+std::string core_name(const execute::CoreRecord& c) { return c.core == isa::Core::cube ? "AIC" : "AIV" + std::to_string(c.subblock); }
+
+Place place_of(const SourceMap* sources, Span at) {
+    if (!sources || !at.valid()) return {};
+    Position p = sources->begin(at);
+    return {sources->file(at.file).name, p.line, p.column};
+}
+
+std::string op_name(const execute::Site& site, const execute::Row& row) {
+    std::string text = site.name;
+    auto size = [&](std::initializer_list<std::int32_t> dims) {
+        char between = ' ';
+        for (std::int32_t d : dims) {
+            text += between;
+            text += std::to_string(d);
+            between = 'x';
+        }
+    };
+    if (row.pipe == Pipe::m) size({row.m, row.n, row.k});
+    else if (row.m > 0 && row.n > 0) size({row.m, row.n});
+    if (site.op) text += " " + std::string(name(site.dtype));
+    return text;
+}
+
+/// Collects one block: the mapping from record rows to lanes and slices.
+class Collector {
+  public:
+    Collector(const execute::Record& record, const time::Timeline& times, const machine::Chip& chip, const FromTime& options, Timeline& out)
+        : m_record(record), m_times(times), m_chip(chip), m_options(options), m_out(out) {}
+
+    void run(std::int32_t block) {
+        stages(block);
+        for (std::size_t c = 0; c < m_record.cores.size(); ++c)
+            if (m_record.cores[c].block == block) core(std::int32_t(c));
+        critical(block);
+    }
+
+  private:
+    void stages(std::int32_t block) {
+        std::vector<std::tuple<Ticks, std::string, isa::Core, Span>> found; // by first start
+        for (std::size_t c = 0; c < m_record.cores.size(); ++c) {
+            const execute::CoreRecord& core = m_record.cores[c];
+            if (core.block != block) continue;
+            for (std::size_t i = 0; i < core.rows.size(); ++i) {
+                const execute::Row& r = core.rows[i];
+                Ticks start = m_times.cores[c].start[i];
+                if (r.stage < 0 || r.sync != SyncKind::none || start < 0) continue;
+                const std::string& n = core.stages[std::size_t(r.stage)];
+                auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return std::get<1>(f) == n; });
+                if (same == found.end()) found.emplace_back(start, n, core.core, m_record.sites[std::size_t(r.site)].at);
+                else if (start < std::get<0>(*same)) std::get<0>(*same) = start;
+                m_tasks.insert(r.task);
+            }
+        }
+        std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
+        if (m_options.plan)
+            for (const PlanLoop& loop : m_options.plan->loops)
+                for (const PlanStage& s : loop.stages) add_stage(s.name, s.core, s.place);
+        for (const auto& [start, n, core, at] : found) add_stage(n, core, place_of(m_options.sources, at));
+        m_out.tasks = std::int64_t(m_tasks.size());
+    }
+
+    void add_stage(const std::string& n, isa::Core core, const Place& place) {
+        if (m_stage.count(n)) return;
+        m_stage[n] = std::int32_t(m_out.stages.size());
+        StageTime s;
+        s.name = n;
+        s.core = core;
+        s.place = place;
+        m_out.stages.push_back(std::move(s));
+    }
+
+    std::int32_t stage_of(const execute::CoreRecord& core, const execute::Row& r) const {
+        if (r.stage < 0) return -1;
+        auto found = m_stage.find(core.stages[std::size_t(r.stage)]);
+        return found == m_stage.end() ? -1 : found->second;
+    }
+
+    std::int32_t op_of(const execute::Row& row) {
+        const execute::Site& site = m_record.sites[std::size_t(row.site)];
+        std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t> key{row.site, row.m, row.n, row.pipe == Pipe::m ? row.k : 0};
+        auto found = m_ops.find(key);
+        if (found != m_ops.end()) return found->second;
+        TimelineOp op;
+        op.name = op_name(site, row);
+        op.place = place_of(m_options.sources, site.at);
+        const machine::TimingRow* timing = m_chip.row(site.timing);
+        op.grade = std::string(name(timing ? timing->grade : machine::Grade::guessed));
+        m_out.ops.push_back(std::move(op));
+        return m_ops[key] = std::int32_t(m_out.ops.size() - 1);
+    }
+
+    /// Sets stand between stages; who set is the stage that used this pipe last.
+    std::pair<std::int32_t, std::int32_t> setter_stage(time::RowRef r) const {
+        if (!r.valid()) return {-1, -1};
+        const execute::CoreRecord& core = m_record.cores[std::size_t(r.core)];
+        Pipe pipe = core.rows[std::size_t(r.row)].pipe;
+        for (std::int32_t i = r.row; i >= 0 && i > r.row - 256; --i) {
+            const execute::Row& row = core.rows[std::size_t(i)];
+            if (row.stage >= 0 && (row.pipe == pipe || row.sync == SyncKind::none)) return {stage_of(core, row), row.task};
+        }
+        return {-1, -1};
+    }
+
+    void name_hand_over(Wait& w) const {
+        if (!m_options.plan || w.id < 0) return;
+        for (const PlanLoop& loop : m_options.plan->loops)
+            for (const IdUse& use : loop.ids) {
+                if (use.id != w.id || use.buffer.empty()) continue;
+                auto setter = m_stage.find(use.setter);
+                if (w.for_stage >= 0 && setter != m_stage.end() && setter->second != w.for_stage) continue;
+                w.buffer = use.buffer;
+                w.direction = use.direction;
+                if (w.for_stage < 0 && setter != m_stage.end()) w.for_stage = setter->second;
+                return;
+            }
+    }
+
+    void core(std::int32_t c) {
+        const execute::CoreRecord& record = m_record.cores[std::size_t(c)];
+        const time::CoreTimes& times = m_times.cores[std::size_t(c)];
+        bool cube = record.core == isa::Core::cube;
+        std::map<Pipe, std::int32_t> lane_of;
+        auto add_lanes = [&](const Pipe* first, const Pipe* last) {
+            for (; first != last; ++first) {
+                bool used = false;
+                for (const execute::Row& r : record.rows) used = used || (r.pipe == *first && r.sync == SyncKind::none);
+                if (!used) continue;
+                lane_of[*first] = std::int32_t(m_out.lanes.size());
+                Lane lane;
+                lane.core = core_name(record);
+                lane.pipe = std::string(name(*first));
+                lane.role = std::string(role_of(*first, record.core));
+                lane.computes = *first == Pipe::m || *first == Pipe::v;
+                m_out.lanes.push_back(std::move(lane));
+            }
+        };
+        cube ? add_lanes(std::begin(cube_lanes), std::end(cube_lanes)) : add_lanes(std::begin(vector_lanes), std::end(vector_lanes));
+
+        std::map<std::int32_t, std::int32_t> first_task; // of each stage
+        for (std::size_t i = 0; i < record.rows.size(); ++i) {
+            const execute::Row& r = record.rows[i];
+            auto lane = lane_of.find(r.pipe);
+            if (r.sync != SyncKind::none || lane == lane_of.end() || times.start[i] < 0) continue;
+            Slice s;
+            s.start = times.start[i];
+            s.end = times.end[i];
+            s.landed = s.end + Ticks(times.tail[i]);
+            s.op = op_of(r);
+            s.task = r.task;
+            s.stage = stage_of(record, r);
+            if (s.stage >= 0) {
+                auto [at, fresh] = first_task.emplace(s.stage, s.task);
+                if (!fresh) at->second = std::min(at->second, s.task);
+            }
+            m_slice[{c, std::int32_t(i)}] = {lane->second, std::int32_t(m_out.lanes[std::size_t(lane->second)].slices.size())};
+            m_out.lanes[std::size_t(lane->second)].slices.push_back(s);
+        }
+        for (const time::Wait& w : times.waits) {
+            auto lane = lane_of.find(w.pipe);
+            if (lane == lane_of.end()) continue;
+            std::int32_t row = w.next >= 0 ? w.next : w.row;
+            std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = record.rows[std::size_t(row)].task;
+            if (w.kind != time::WaitKind::cross_core && w.kind != time::WaitKind::grid) {
+                m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task});
+                continue;
+            }
+            Wait out;
+            out.start = w.start;
+            out.end = w.end;
+            out.paid = w.paid;
+            out.stage = stage;
+            out.task = task;
+            std::tie(out.for_stage, out.for_task) = setter_stage(w.setter);
+            out.id = record.rows[std::size_t(w.row)].sync_id;
+            name_hand_over(out);
+            auto first = first_task.find(stage);
+            out.fill = first != first_task.end() && first->second == task;
+            m_out.lanes[std::size_t(lane->second)].waits.push_back(std::move(out));
+        }
+    }
+
+    void critical(std::int32_t block) {
+        for (time::RowRef r : time::critical_path(m_record, m_times)) {
+            if (m_record.cores[std::size_t(r.core)].block != block) continue;
+            if (auto found = m_slice.find({r.core, r.row}); found != m_slice.end()) m_out.critical.push_back({found->second.first, found->second.second});
+        }
+    }
+
+    const execute::Record& m_record;
+    const time::Timeline& m_times;
+    const machine::Chip& m_chip;
+    const FromTime& m_options;
+    Timeline& m_out;
+    std::map<std::string, std::int32_t> m_stage;
+    std::set<std::int32_t> m_tasks;
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::int32_t> m_ops;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::int32_t>> m_slice; // (core, row) -> (lane, slice)
+};
+
+} // namespace
+
+Timeline report_timeline(const execute::Record& record, const time::Timeline& times, const machine::Chip& chip, const FromTime& options) {
+    Ticks busy = times.grade_busy[0] + times.grade_busy[1] + times.grade_busy[2];
+    auto percent = [&](machine::Grade g) { return busy > 0 ? std::int32_t((times.grade_busy[int(g)] * 100 + busy / 2) / busy) : 0; };
+    std::int32_t guessed = percent(machine::Grade::guessed);
+    Provenance provenance("simulator (" + chip.name + ")", "", {"time: " + std::to_string(guessed) + " % guessed rows"});
+    provenance.stated_percent = percent(machine::Grade::stated);
+    provenance.derived_percent = percent(machine::Grade::derived);
+    provenance.guessed_percent = guessed;
+    Timeline t{provenance};
+    t.kernel = record.kernel;
+    t.target = options.target.empty() ? chip.name : options.target;
+    t.preload = options.preload;
+    t.serial_total = options.serial_total;
+    t.cycles_per_us = times.cycles_per_us;
+    t.blocks = std::int32_t(times.blocks.size());
+    t.total = times.total;
+    std::int32_t slowest = times.blocks.empty() ? 0 : times.blocks.front().block;
+    Ticks longest = -1;
+    for (const time::BlockTimes& b : times.blocks)
+        if (b.finish > longest) longest = b.finish, slowest = b.block;
+    t.block = options.block >= 0 ? options.block : slowest;
+    Collector(record, times, chip, options, t).run(t.block);
+
+    time::Pace pace = time::pace(record, times, t.block);
+    if (pace.steady >= 0) {
+        t.steady = pace.steady;
+        t.pace_core = core_name(record.cores[std::size_t(pace.floor_core)]);
+        t.pace_pipe = std::string(name(pace.floor_pipe));
+    }
+    summarise(t);
+    Ticks total = std::max<Ticks>(1, times.total);
+    for (const time::BlockTimes& b : times.blocks) {
+        BlockTime one;
+        one.block = b.block;
+        one.total = b.finish - b.begin;
+        t.block_times.push_back(one);
+    }
+    for (const time::PipeUse& u : time::pipe_use(record, times)) {
+        std::int32_t block = record.cores[std::size_t(u.core)].block;
+        for (BlockTime& b : t.block_times)
+            if (b.block == block) b.busy = std::max(b.busy, double(u.busy) / double(total));
+    }
+    if (options.ask_what_if) {
+        WhatIfGroup group;
+        for (const time::WhatIf& w : time::what_if(record, chip, times)) group.changes.push_back({w.text, w.percent});
+        if (!group.changes.empty()) t.what_if.push_back(std::move(group));
+    }
+    fold_equal_cores(t);
+    if (!times.complete()) t.note = "the record hangs: not every instruction ran";
+    return t;
+}
+
+} // namespace pto::report

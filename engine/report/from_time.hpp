@@ -1,0 +1,27 @@
+#pragma once
+/// A replayed record as the timeline value that views draw.
+
+#include "engine/base/source_map.hpp"
+#include "engine/report/timeline.hpp"
+#include "engine/time/folds.hpp"
+
+namespace pto::report {
+
+struct FromTime {
+    std::int32_t block = -1;              // which block to draw; -1: the slowest
+    std::string target;                   // as the user knows it; empty: the chip's name
+    std::string preload;
+    Ticks serial_total = -1;              // of preload 0
+    const SourceMap* sources = nullptr;   // places; null leaves them out
+    const SyncPlan* plan = nullptr;       // stage order, and which buffer an id hands over
+    bool ask_what_if = true;
+};
+
+/// Lanes, waits, stages, critical path, pace and what-if of one block.
+///   in     record, times  of the same replay; chip as there
+///          checked_by     for the provenance; the prediction itself is marked as estimated, with the share of each grade
+///   out    a value that satisfies inconsistencies(); AIV1 is folded into AIV0 when they agree within 1 %
+///   cost   O(rows), plus one replay for each what-if question
+Timeline report_timeline(const execute::Record& record, const time::Timeline& times, const machine::Chip& chip, const FromTime& options);
+
+} // namespace pto::report
