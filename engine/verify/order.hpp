@@ -1,0 +1,79 @@
+#pragma once
+/// Happens-before of one trace. Firing follows the rules of docs/model/sync.md (H1 to H9): pipes start in issue order, sets and
+/// releases act after everything earlier on their pipe, waits and acquires precede everything later, locks are tickets in program
+/// order, flags pair k-th set with k-th wait. Clocks say how many operations of each pipe are complete when an event starts.
+
+#include "engine/machine/chip.hpp"
+#include "engine/verify/trace.hpp"
+
+#include <bitset>
+
+namespace pto::verify {
+
+/// Per pipe of each core: all operations up to this one are complete.
+using Clock = std::array<std::int32_t, lane_count>;
+
+/// One counter of one id: from one core to another, or one participant's share of a barrier-like mode.
+struct Counter {
+    std::int16_t id = 0;
+    std::uint8_t mode = 0;              // isa::CrossCoreSyncMode; UNICAST counts with INTRA_BLOCK, whose hardware flags it shares
+    std::int8_t from = 0, to = 0;       // cores
+    std::vector<std::int32_t> sets, waits; // program order
+    std::bitset<lane_count> set_lanes, wait_lanes;
+};
+struct Flag {
+    std::int8_t core = 0, set_pipe = 0, wait_pipe = 0;
+    std::int16_t id = 0;
+    std::vector<std::int32_t> sets, waits;
+};
+struct Ticket {
+    std::int32_t acquire = -1, release = -1; // events; one and the same for an operation, -1 when a hand-written lock is never released
+};
+struct Lock {
+    std::int8_t core = 0;
+    std::int16_t id = 0;
+    std::vector<Ticket> tickets; // program order
+};
+
+/// What never changes while a trace is fired in different orders.
+class SyncIndex {
+  public:
+    SyncIndex(const Trace& trace, const machine::Chip& chip);
+
+    std::vector<Counter> counters;
+    std::vector<Flag> flags;
+    std::vector<Lock> locks;
+    std::array<std::vector<std::int32_t>, lane_count> lanes;   // events of each pipe, in order
+    std::vector<std::int32_t> gate;                            // per event: the last event before it that stops the scalar unit, -1 none
+    struct TicketRef { std::int32_t lock, ticket; };
+    std::vector<std::array<std::int32_t, 2>> counters_of;      // per event: the counters it sets or waits for, -1 none
+    std::vector<std::int32_t> flag_of;                         // per event
+    std::vector<std::int32_t> ticket_begin;                    // per event: first of its refs; the next event's is the end
+    std::vector<TicketRef> tickets;
+    std::vector<TicketRef> unlocks;                            // by event, for hand-written unlocks
+    std::vector<std::int32_t> unlock_of;                       // per event: index into unlocks, -1
+    std::vector<std::int32_t> finals_before;                   // per event with a unit flag: finals of its own side earlier
+    std::vector<std::int32_t> stray_unlocks;                   // events that release what is not held
+    bool persistent = true;        // one setting and one waiting pipe per counter: one maximal run decides (assumption A6)
+    std::int32_t first_rival = -1; // counter that is not
+    bool in_order_v = false, wait_stops_core = false;
+    bool is_gate(const Event& e) const { return e.pipe == std::int8_t(isa::Pipe::s) || (wait_stops_core && e.act == Act::cross_wait); }
+    const Trace& trace;
+};
+
+/// One maximal run.
+struct Firing {
+    std::vector<char> fired;               // started
+    std::vector<Clock> start;              // per event, when clocks were asked for
+    std::vector<std::int32_t> order;       // events as they fired
+    std::array<std::int32_t, lane_count> head{}; // events fired of each pipe
+    std::vector<std::int32_t> counter_sets, counter_waits, flag_sets, flag_waits; // how often each took effect
+    bool finished = false;
+};
+
+/// Fires everything that can fire.
+///   held   event that starts but never completes, -1 for none: what still starts is not ordered after it
+///   until  stops as soon as this event has fired, -1 for never
+Firing fire(const SyncIndex& index, bool clocks, std::int32_t held = -1, std::int32_t until = -1, bool reverse_lanes = false);
+
+} // namespace pto::verify

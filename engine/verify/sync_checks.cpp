@@ -1,0 +1,117 @@
+/// Hangs, overflowing and leftover counters, flags and locks of one fired trace.
+
+#include "engine/verify/findings.hpp"
+
+#include <algorithm>
+
+namespace pto::verify {
+
+std::int64_t max_pending(const SyncIndex& x, const Firing& f, const Counter& c) {
+    if (f.start.empty()) return 0;
+    const Trace& t = x.trace;
+    std::int64_t most = 0, nth = 0;
+    for (std::int32_t s : c.sets) {
+        if (!f.fired[std::size_t(s)]) break;
+        ++nth;
+        // Waits that this set has behind it are surely taken; an adversary holds all others back.
+        std::int64_t taken = 0;
+        for (std::size_t lane = 0; lane < lane_count; ++lane) {
+            if (!c.wait_lanes[lane]) continue;
+            const std::int32_t known = f.start[std::size_t(s)][lane];
+            taken += std::partition_point(c.waits.begin(), c.waits.end(), [&](std::int32_t w) { return t.events[std::size_t(w)].index <= known; }) - c.waits.begin();
+        }
+        most = std::max(most, nth - taken);
+    }
+    return most;
+}
+
+namespace {
+
+std::string id_name(const Trace& t, const Counter& c) {
+    const bool to_vector = t.cores[std::size_t(c.to)].kind == isa::Core::vector && t.cores[std::size_t(c.from)].kind == isa::Core::cube;
+    std::string s = "event id " + std::to_string(c.id);
+    if (c.from == c.to) return s + " (" + std::string(isa::name(isa::CrossCoreSyncMode(c.mode))) + ")";
+    return s + (to_vector ? " from AIC to " : " from ") + (to_vector ? core_name(t.cores[std::size_t(c.to)]) : core_name(t.cores[std::size_t(c.from)]) + " to AIC");
+}
+
+} // namespace
+
+void check_sync(const SyncIndex& x, const Firing& f, const machine::Chip& chip, std::int64_t tasks, Findings& out) {
+    const Trace& t = x.trace;
+    if (!f.finished && t.complete) describe_hang(x, f, tasks, out);
+    for (std::size_t k = 0; k < x.counters.size(); ++k) {
+        const Counter& c = x.counters[k];
+        if (c.sets.empty()) continue;
+        const std::int64_t pending = max_pending(x, f, c);
+        if (pending > chip.cross_core_limit && x.persistent) {
+            if (Hazard* h = out.open(HazardKind::counter_overflow, place_key(t, c.sets.front()), "", c.id)) {
+                h->first = place_of(t, c.sets[std::size_t(std::min<std::int64_t>(chip.cross_core_limit, std::int64_t(c.sets.size()) - 1))]);
+                if (!c.waits.empty()) h->second = place_of(t, c.waits.front());
+                h->id = c.id, h->tasks = tasks;
+                h->message = id_name(t, c) + " can hold " + std::to_string(pending) + " unmatched sets; the counter ends at " + std::to_string(chip.cross_core_limit);
+                h->missing = "nothing holds the setting side back";
+                h->repair = "let it wait for the other side's return (bwd_ids), or spread the sets over more ids";
+            }
+        }
+        if (!f.finished || !t.complete) continue;
+        const auto left = std::int64_t(c.sets.size()) - std::int64_t(c.waits.size());
+        if (left > 0) {
+            if (Hazard* h = out.open(HazardKind::counter_left, place_key(t, c.sets.back()), "", c.id)) {
+                h->first = place_of(t, c.sets.back());
+                if (!c.waits.empty()) h->second = place_of(t, c.waits.back());
+                h->id = c.id, h->tasks = tasks;
+                h->message = id_name(t, c) + " is set " + std::to_string(c.sets.size()) + " times and awaited " + std::to_string(c.waits.size()) + " times: " +
+                             std::to_string(left) + " left at the end let the next wait fall through";
+                h->missing = std::to_string(left) + " wait" + (left > 1 ? "s" : "");
+                h->repair = "wait for the remaining sets after the loop (drain)";
+            }
+        }
+    }
+    for (const Flag& g : x.flags) {
+        const auto name = "flag " + std::string(isa::name(isa::Pipe(g.set_pipe))) + "->" + std::string(isa::name(isa::Pipe(g.wait_pipe))) + " id " + std::to_string(g.id);
+        for (std::size_t k = 0; k + 1 < g.sets.size() && !f.start.empty(); ++k) {
+            const std::int32_t set = g.sets[k + 1];
+            if (!f.fired[std::size_t(set)]) break;
+            const bool awaited = k < g.waits.size();
+            if (awaited && f.start[std::size_t(set)][std::size_t(g.core * pipe_count + g.wait_pipe)] >= t.events[std::size_t(g.waits[k])].index) continue;
+            if (Hazard* h = out.open(HazardKind::flag_twice, place_key(t, g.sets[k]), place_key(t, set), g.id)) {
+                h->first = place_of(t, g.sets[k]), h->second = place_of(t, set);
+                h->id = g.id, h->tasks = tasks;
+                h->message = name + " may be set again before " + (awaited ? "the wait for the first set" : "anything waited for the first set") + ": a flag is one bit";
+                h->missing = "the wait before the second set";
+                h->repair = "use one id per buffer, or make " + std::string(isa::name(isa::Pipe(g.set_pipe))) + " wait for a flag that " + std::string(isa::name(isa::Pipe(g.wait_pipe))) + " sets back";
+            }
+            break;
+        }
+        if (f.finished && t.complete && g.sets.size() > g.waits.size()) {
+            if (Hazard* h = out.open(HazardKind::flag_left, place_key(t, g.sets.back()), "", g.id)) {
+                h->is_error = false;
+                h->first = place_of(t, g.sets.back());
+                h->id = g.id, h->tasks = tasks;
+                h->message = name + " is still raised at the end";
+                h->missing = "a wait";
+                h->repair = "wait for it after the loop";
+            }
+        }
+    }
+    for (std::int32_t i : x.stray_unlocks)
+        if (Hazard* h = out.open(HazardKind::lock_unbalanced, place_key(t, i), "", t.events[std::size_t(i)].id)) {
+            h->first = place_of(t, i);
+            h->id = t.events[std::size_t(i)].id, h->tasks = tasks;
+            h->message = "lock " + std::to_string(h->id) + " is released on " + std::string(isa::name(h->first.pipe)) + " without being held there";
+            h->repair = "take it first, on the same pipe";
+        }
+    if (!f.finished || !t.complete) return;
+    for (const Lock& l : x.locks)
+        for (const Ticket& ticket : l.tickets) {
+            if (ticket.release >= 0) continue;
+            if (Hazard* h = out.open(HazardKind::lock_left, place_key(t, ticket.acquire), "", l.id)) {
+                h->first = place_of(t, ticket.acquire);
+                h->id = l.id, h->tasks = tasks;
+                h->message = "lock " + std::to_string(l.id) + " is still held at the end";
+                h->repair = "release it on " + std::string(isa::name(h->first.pipe));
+            }
+        }
+}
+
+} // namespace pto::verify

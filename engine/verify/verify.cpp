@@ -1,0 +1,305 @@
+/// The verdict: which task counts are run, and when they stand for all.
+
+#include "engine/verify/verify.hpp"
+
+#include "engine/verify/findings.hpp"
+#include "engine/verify/periodic.hpp"
+
+#include <algorithm>
+
+namespace pto::verify {
+namespace {
+
+constexpr std::int64_t one_run_limit = 20'000; // operations of one core in one run
+constexpr std::int64_t tensor_spacing = std::int64_t(1) << 40;
+
+program::CoreSetup setup_of(const program::Program& program, const VerifyOptions& options) {
+    program::CoreSetup s;
+    s.block_num = options.block_num > 0 ? options.block_num : 1;
+    s.params = options.params;
+    s.params.resize(program.kernel->params.size());
+    for (std::size_t k = 0; k < s.params.size(); ++k) {
+        program::ParamValue& p = s.params[k];
+        const ir::Param& decl = program.kernel->params[k];
+        const bool memory = decl.kind == ir::ParamKind::tensor || decl.kind == ir::ParamKind::pointer;
+        if (p.known || !memory) continue;
+        // A tensor's place is unknown but its own (A4): any address far from the others stands for it.
+        p.known = true;
+        p.address = tensor_spacing * std::int64_t(k + 1);
+        for (const ir::Dim& d : decl.dims) p.shape.push_back(d.dynamic ? -1 : d.size);
+    }
+    return s;
+}
+
+class Verifier {
+  public:
+    Verifier(const program::Program& program, const machine::Chip& chip, const VerifyOptions& options)
+        : m_program(program), m_chip(chip), m_options(options), m_findings(options.hazard_limit), m_cores(block_cores(program)), m_loops(find_loops(program)),
+          m_setup(setup_of(program, options)), m_left(options.event_limit) {}
+
+    Verdict run() {
+        m_plan.class_of = m_loops.class_of;
+        m_plan.trips.assign(m_loops.classes.size(), -1);
+        const Trace first = trace_once({});
+        std::vector<std::int32_t> open; // classes whose length nobody knows
+        for (std::size_t c = 0; c < m_loops.classes.size(); ++c)
+            if (!first.bounds.count(std::int32_t(c))) open.push_back(std::int32_t(c));
+        const bool cut = !first.complete && first.faults.empty();
+        if (open.empty() && !cut) single(first);
+        else if (!first.faults.empty()) judge(first, 0), m_reason = "the scalar code fails: " + first.problem;
+        else sweep(open, first, cut);
+        return finish();
+    }
+
+  private:
+    // ---------------------------------------------------------------- runs
+
+    Trace trace_once(const Policy& policy) {
+        Trace t = trace(m_program, m_cores, m_plan, m_setup, policy, std::min(one_run_limit, std::max<std::int64_t>(m_left, 1)));
+        m_left -= std::int64_t(t.events.size());
+        return t;
+    }
+    /// Traces, fires and checks one run.
+    Trace look(const Policy& policy, std::int64_t tasks) {
+        Trace t = trace_once(policy);
+        judge(t, tasks);
+        return t;
+    }
+    void judge(const Trace& t, std::int64_t tasks) {
+        ++m_runs, m_events += std::int64_t(t.events.size());
+        for (const program::Fault& f : t.faults) {
+            if (t.guessed_branches + t.guessed_slots + t.guessed_trips > 0) continue; // a guess may have led there
+            if (Hazard* h = m_findings.open(HazardKind::scalar_fault, f.message, "", f.at.begin))
+                h->first.at = f.at, h->first.sequence = 0, h->message = f.message, h->tasks = tasks;
+        }
+        const SyncIndex index(t, m_chip);
+        const Firing f = fire(index, true);
+        check_sync(index, f, m_chip, tasks, m_findings);
+        check_races(index, f, tasks, m_options.same_pipe, m_findings);
+        if (!index.persistent) rivals(index, f, tasks);
+        note(t, index, f);
+    }
+
+    /// Several pipes set or await one id: clocks do not decide, holding an event back does (A6).
+    void rivals(const SyncIndex& index, const Firing& f, std::int64_t tasks) {
+        m_persistent = false;
+        const Trace& t = index.trace;
+        const auto n = std::int64_t(t.events.size());
+        if (n * n > 4'000'000) return;
+        for (bool reverse : {false, true}) {
+            const Firing other = fire(index, false, -1, -1, reverse);
+            if (!other.finished && t.complete) describe_hang(index, other, tasks, m_findings);
+        }
+        std::vector<std::vector<char>> starts(t.events.size());
+        const auto started = [&](std::int32_t held) -> const std::vector<char>& {
+            auto& s = starts[std::size_t(held)];
+            if (s.empty()) s = fire(index, false, held).fired;
+            return s;
+        };
+        for (std::size_t a = 0; a < t.accesses.size(); ++a)
+            for (std::size_t b = a + 1; b < t.accesses.size(); ++b) {
+                const Access &x = t.accesses[a], &y = t.accesses[b];
+                if (!(x.write || y.write) || (x.atomic && y.atomic) || x.event == y.event) continue;
+                const Bytes &bx = t.bytes[std::size_t(x.footprint)], &by = t.bytes[std::size_t(y.footprint)];
+                if (bx.owner != by.owner || bx.memory != by.memory || bx.last <= by.first || by.last <= bx.first || !bx.exact || !by.exact) continue;
+                const Event &ex = t.events[std::size_t(x.event)], &ey = t.events[std::size_t(y.event)];
+                if (ex.lane() == ey.lane() || !isa::overlap(bx.set, by.set)) continue;
+                if (!started(x.event)[std::size_t(y.event)] || !started(y.event)[std::size_t(x.event)]) continue;
+                if (Hazard* h = m_findings.open(HazardKind::race, place_key(t, x.event, x.operand), place_key(t, y.event, y.operand), std::int64_t(bx.memory))) describe_race(index, f, x, y, tasks, *h);
+            }
+    }
+
+    void note(const Trace& t, const SyncIndex& index, const Firing& f) {
+        m_guessed_branches |= t.guessed_branches > 0, m_guessed_slots |= t.guessed_slots > 0, m_guessed_trips |= t.guessed_trips > 0;
+        for (const Counter& c : index.counters) {
+            const bool to_vector = t.cores[std::size_t(c.to)].kind == isa::Core::vector;
+            if (c.from != c.to && t.cores[std::size_t(to_vector ? c.to : c.from)].subblock != 0) continue;
+            auto [it, fresh] = m_ids.emplace(std::pair{c.id, to_vector}, IdFacts{});
+            IdFacts& i = it->second;
+            i.id = c.id, i.to_vector = to_vector;
+            const std::int64_t pending = f.finished ? max_pending(index, f, c) : 0;
+            if (std::int64_t(c.sets.size()) >= i.sets) {
+                i.sets = std::int64_t(c.sets.size()), i.waits = std::int64_t(c.waits.size());
+                if (!c.sets.empty()) i.set_pipe = isa::name(isa::Pipe(t.events[std::size_t(c.sets.front())].pipe));
+                if (!c.waits.empty()) i.wait_pipe = isa::name(isa::Pipe(t.events[std::size_t(c.waits.front())].pipe));
+            }
+            i.max_pending = std::max(i.max_pending, pending);
+        }
+    }
+
+    // ---------------------------------------------------------------- programs whose lengths are known
+
+    void single(const Trace& first) {
+        judge(first, 0);
+        if (first.guessed_branches || first.guessed_slots) other_choices(0);
+        if (first.guessed_trips) other_lengths(0);
+        if (first.guessed_branches) m_reason = "a condition depends on values that are unknown before the launch";
+        else if (first.guessed_slots) m_reason = "a slot or an id depends on values that are unknown before the launch";
+        else if (first.guessed_trips) m_reason = "the length of a loop is unknown before the launch";
+        else if (!m_persistent) m_reason = "several pipes set or await one event id";
+        m_complete_single = true;
+    }
+    void other_choices(std::int64_t tasks) {
+        for (auto b : {Policy::Branch::skipped, Policy::Branch::even, Policy::Branch::odd})
+            if (m_left > 0) look({b, 2}, tasks);
+    }
+    void other_lengths(std::int64_t tasks) {
+        for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(3), 2 * std::min<std::int64_t>(m_loops.period, 8)})
+            if (m_left > 0) look({Policy::Branch::taken, n}, tasks);
+    }
+
+    // ---------------------------------------------------------------- programs for any number of tasks
+
+    void sweep(const std::vector<std::int32_t>& open_classes, const Trace& first, bool cut) {
+        std::vector<std::int32_t> open = open_classes;
+        if (open.empty()) // all lengths are known but too long: shorter runs stand for them
+            for (std::size_t c = 0; c < m_loops.classes.size(); ++c) open.push_back(std::int32_t(c));
+        if (open.empty()) {
+            m_reason = "one run is cut short: " + first.problem;
+            return;
+        }
+        const bool one = open.size() == 1 && !cut;
+        const std::int64_t period = m_loops.period, warm_up = m_loops.reach + 2, last = warm_up + 2 * period;
+        m_plan.sweeping = one ? open.front() : -1;
+        const auto set_all = [&](std::int64_t inner, std::int64_t outer) {
+            for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? inner : outer;
+        };
+        std::vector<StreamShape> shapes;
+        std::optional<std::string> open_windows;
+        bool complete = true, forward = true;
+        std::int64_t tried = -1;
+        std::map<std::pair<std::int32_t, bool>, std::int64_t> pending_before;
+        for (std::int64_t tasks = 0; tasks <= last && m_left > 0; ++tasks) {
+            set_all(tasks, 1);
+            if (tasks == last - period + 1) for (const auto& [key, i] : m_ids) pending_before[key] = i.max_pending;
+            const Trace t = look({}, tasks);
+            m_tasks.insert(tasks);
+            complete = complete && t.complete;
+            if (t.complete) tried = tasks;
+            if (one) {
+                shapes.push_back(shape_of(t));
+                forward = forward && pairings_go_forward(SyncIndex(t, m_chip));
+                if (tasks == last) open_windows = windows_stay_close(t, warm_up, period);
+            }
+            if (stop_early()) break;
+        }
+        m_checked = tried;
+        if (!stop_early()) {
+            for (auto& [key, i] : m_ids)
+                if (auto p = pending_before.find(key); p != pending_before.end() && i.max_pending > p->second) i.growing = true;
+            growing_ids(tried);
+            if (!one) nested(open, warm_up);
+            if (m_guessed_branches) set_all(std::min(tried, warm_up + 1), 1), other_choices(std::min(tried, warm_up + 1));
+            if (m_guessed_trips) set_all(std::min(tried, warm_up + 1), 1), other_lengths(std::min(tried, warm_up + 1));
+        }
+        m_period = period, m_warm_up = warm_up;
+
+        if (cut) m_reason = "the loops are longer than the work limit";
+        else if (!complete || tried < last) m_reason = "the work limit ended the search";
+        else if (!one) m_reason = "more than one loop of unknown length carries synchronisation";
+        else if (!m_persistent) m_reason = "several pipes set or await one event id";
+        else if (m_guessed_branches) m_reason = "a condition depends on values that are unknown before the launch";
+        else if (m_guessed_slots) m_reason = "a slot or an id depends on values that are unknown before the launch";
+        else if (m_guessed_trips) m_reason = "the length of an inner loop is unknown before the launch";
+        else if (m_loops.period_capped) m_reason = "the slots, ids and rings repeat together only after more tasks than are run";
+        else if (auto why = counters_stay_modular(m_program, m_loops, m_plan.sweeping)) m_reason = *why;
+        else if (!forward) m_reason = "a wait is served by a set of a later iteration";
+        else if (auto why = repeats(shapes, warm_up, period)) m_reason = *why;
+        else if (open_windows) m_reason = *open_windows;
+    }
+
+    bool stop_early() const { return m_findings.list().size() >= std::size_t(m_options.hazard_limit); }
+
+    /// Iterations repeat with the period, and what stands before and after the loop depends on the count only through it.
+    static std::optional<std::string> repeats(const std::vector<StreamShape>& shapes, std::int64_t warm_up, std::int64_t period) {
+        const StreamShape& longest = shapes.back();
+        for (std::size_t c = 0; c < longest.cores.size(); ++c) {
+            const auto& l = longest.cores[c];
+            for (std::size_t n = 0; n < shapes.size(); ++n) {
+                const auto& s = shapes[n].cores[c];
+                if (s.before != l.before) return "what precedes the loop depends on the number of tasks";
+                for (std::size_t i = 0; i < s.iterations.size() && i < l.iterations.size(); ++i)
+                    if (s.iterations[i] != l.iterations[i]) return "an iteration depends on the number of tasks";
+                if (std::int64_t(n) >= warm_up && n + std::size_t(period) < shapes.size() && s.after != shapes[n + std::size_t(period)].cores[c].after)
+                    return "what follows the loop does not repeat with the period";
+            }
+            for (std::size_t i = std::size_t(warm_up); i + std::size_t(period) < l.iterations.size(); ++i)
+                if (l.iterations[i] != l.iterations[i + std::size_t(period)]) return "iterations do not repeat with the period";
+        }
+        return std::nullopt;
+    }
+
+    /// A bound that grows with every period passes any limit.
+    void growing_ids(std::int64_t tasks) {
+        for (auto& [key, i] : m_ids) {
+            if (!i.growing || i.max_pending > m_chip.cross_core_limit) continue;
+            if (Hazard* h = m_findings.open(HazardKind::counter_overflow, "growing", "", i.id * 2 + i.to_vector)) {
+                h->id = i.id, h->tasks = tasks;
+                h->message = "event id " + std::to_string(i.id) + (i.to_vector ? " from the cube" : " from the vector cores") + " can hold " + std::to_string(i.max_pending) +
+                             " unmatched sets after " + std::to_string(tasks) + " tasks and more with every task; the counter ends at " + std::to_string(m_chip.cross_core_limit);
+                h->missing = "nothing holds the setting side back";
+                h->repair = "let it wait for the other side's return (bwd_ids)";
+            }
+        }
+    }
+
+    /// Several loops: short nests and sequences of them.
+    void nested(const std::vector<std::int32_t>& open, std::int64_t warm_up) {
+        const auto go = [&](std::int64_t tasks) {
+            if (m_left <= 0 || stop_early()) return;
+            look({}, tasks);
+            m_tasks.insert(tasks);
+        };
+        for (auto [inner, outer] : {std::pair<std::int64_t, std::int64_t>{1, warm_up}, {0, 2}, {3, 3}, {2, 0}, {1, 2}, {2, 5}}) {
+            for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? inner : outer;
+            go(inner * outer);
+        }
+        for (std::int32_t odd : open) {
+            for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = c == odd ? 0 : 3;
+            go(3);
+        }
+    }
+
+    // ---------------------------------------------------------------- the verdict
+
+    Verdict finish() {
+        Verdict v;
+        v.hazards = std::move(m_findings.list());
+        std::stable_sort(v.hazards.begin(), v.hazards.end(), [](const Hazard& a, const Hazard& b) { return a.is_error > b.is_error; });
+        for (auto& [key, i] : m_ids) v.ids.push_back(i);
+        v.coverage.runs = m_runs, v.coverage.events = m_events, v.coverage.pairs = m_findings.pairs;
+        v.coverage.task_counts.assign(m_tasks.begin(), m_tasks.end());
+        v.coverage.period = m_period, v.coverage.warm_up = m_warm_up;
+        v.checked_tasks = std::max<std::int64_t>(m_checked, 0);
+        if (!v.safe()) v.status = Status::refused;
+        else if (m_reason.empty()) v.status = Status::proven;
+        else v.status = Status::checked;
+        v.reason = m_reason;
+        v.assumptions = {1, 2, 3, 4};
+        if (m_options.block_num != 1) v.assumptions.push_back(5);
+        if (!v.ids.empty() || !m_loops.classes.empty()) v.assumptions.push_back(6);
+        v.coverage.text = m_complete_single ? "this program, " + std::to_string(m_events) + " operations of one block"
+                                            : "every number of tasks, by task counts 0 to " + std::to_string(v.checked_tasks) + " (period " + std::to_string(m_period) + ")";
+        return v;
+    }
+
+    const program::Program& m_program;
+    const machine::Chip& m_chip;
+    const VerifyOptions& m_options;
+    Findings m_findings;
+    std::vector<TraceCore> m_cores;
+    Loops m_loops;
+    LoopPlan m_plan;
+    program::CoreSetup m_setup;
+    std::int64_t m_left, m_runs = 0, m_events = 0, m_checked = 0, m_period = 1, m_warm_up = 0;
+    std::set<std::int64_t> m_tasks;
+    std::map<std::pair<std::int32_t, bool>, IdFacts> m_ids;
+    std::string m_reason;
+    bool m_persistent = true, m_guessed_branches = false, m_guessed_slots = false, m_guessed_trips = false, m_complete_single = false;
+};
+
+} // namespace
+
+Verdict verify(const program::Program& program, const machine::Chip& chip, const VerifyOptions& options) { return Verifier(program, chip, options).run(); }
+
+} // namespace pto::verify
