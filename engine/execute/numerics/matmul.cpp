@@ -1,6 +1,7 @@
 #include "engine/execute/numerics/matmul.hpp"
 
 #include "engine/execute/numerics/convert.hpp"
+#include "engine/execute/numerics/matmul_kernel.hpp"
 
 #include <cstring>
 #include <limits>
@@ -23,38 +24,38 @@ void decode_run(const MatmulOperand& x, std::int64_t offset, float* out, std::in
     to_fp32(x.dtype, x.data + offset * x.map.bits / 8, out, std::size_t(n), std::size_t(offset % 2));
 }
 
+/// m rows of `width` floats, packed, to the columns of a matrix; only the first `kept` of each row.
+template <std::size_t Fixed> void copy_block(const float* from, std::int64_t width, float* to, std::int64_t stride, std::int64_t m) {
+    for (std::int64_t r = 0; r < m; ++r) std::memcpy(to + r * stride, from + r * width, Fixed * sizeof(float));
+}
+void copy_block(const float* from, std::int64_t width, float* to, std::int64_t stride, std::int64_t m, std::int64_t kept) {
+    if (kept == 8) return copy_block<8>(from, width, to, stride, m);
+    if (kept == 16) return copy_block<16>(from, width, to, stride, m);
+    if (kept == 32) return copy_block<32>(from, width, to, stride, m);
+    for (std::int64_t r = 0; r < m; ++r) std::memcpy(to + r * stride, from + r * width, std::size_t(kept) * sizeof(float));
+}
+
 /// lhs as m rows of k floats.
 void unpack_lhs(const MatmulOperand& x, std::int64_t m, std::int64_t k, float* out, std::vector<float>& staging) {
     const TileMap& map = x.map;
     if (map.col_near == 1 && map.col_block != TileMap::unblocked && map.row_block == TileMap::unblocked && map.row_near == map.col_block) { // NZ
         const std::int64_t width = map.col_block;
-        if (x.dtype == isa::DType::fp32) {
-            const auto* from = reinterpret_cast<const float*>(x.data);
-            for (std::int64_t c = 0; c < k; c += width) {
-                const float* s = from + c / width * map.col_far;
-                const std::size_t bytes = std::size_t(std::min(width, k - c)) * sizeof(float);
-                for (std::int64_t r = 0; r < m; ++r) std::memcpy(out + r * k + c, s + r * width, bytes);
-            }
-            return;
-        }
-        grow(staging, m * width);
+        if (x.dtype != isa::DType::fp32) grow(staging, m * width);
         for (std::int64_t c = 0; c < k; c += width) {
-            decode_run(x, c / width * map.col_far, staging.data(), m * width);
-            const std::size_t bytes = std::size_t(std::min(width, k - c)) * sizeof(float);
-            for (std::int64_t r = 0; r < m; ++r) std::memcpy(out + r * k + c, staging.data() + r * width, bytes);
+            const float* from = reinterpret_cast<const float*>(x.data) + c / width * map.col_far;
+            if (x.dtype != isa::DType::fp32) {
+                decode_run(x, c / width * map.col_far, staging.data(), m * width);
+                from = staging.data();
+            }
+            copy_block(from, width, out + c, k, m, std::min(width, k - c));
         }
         return;
     }
     for_each_run(map, 0, 0, m, k, [&](std::int64_t, std::int64_t r, std::int64_t c, std::int64_t n, bool along) {
         if (along && map.col_near == 1) return decode_run(x, map.offset(r, c), out + r * k + c, n);
-        for (std::int64_t i = 0; i < n; ++i) decode_run(x, along ? map.offset(r, c + i) : map.offset(r + i, c), out + (along ? r * k + c + i : (r + i) * k + c), 1);
+        for (std::int64_t i = 0; i < n; ++i)
+            decode_run(x, along ? map.offset(r, c + i) : map.offset(r + i, c), out + (along ? r * k + c + i : (r + i) * k + c), 1);
     });
-}
-
-/// `count` <= 16 columns of `depth` k-values each, k fastest, into rows of a panel.
-void transpose_into(const float* from, std::int64_t depth, std::int64_t count, float* out, std::int64_t width, std::int64_t kept) {
-    for (std::int64_t i = 0; i < kept; ++i)
-        for (std::int64_t j = 0; j < count; ++j) out[i * width + j] = from[j * depth + i];
 }
 
 /// rhs in panels of `width` columns, each k rows; columns from n on are zero.
@@ -76,7 +77,7 @@ void pack_rhs(const MatmulOperand& x, std::int64_t n, std::int64_t k, std::int64
             }
             const std::int64_t kept = std::min(depth, k - r);
             for (std::int64_t j = 0; j < panels; ++j)
-                transpose_into(from + j * width * depth, depth, std::min(width, n - j * width), out + j * k * width + r * width, width, kept);
+                transpose_panel(from + j * width * depth, depth, std::min(width, n - j * width), out + j * k * width + r * width, width, kept);
         }
         return;
     }
@@ -96,6 +97,19 @@ void pack_rhs(const MatmulOperand& x, std::int64_t n, std::int64_t k, std::int64
 
 /// dst = product (+ addend), one fp32 addition an element; a NaN becomes the canonical one.
 void deliver(std::byte* dst, const TileMap& map, const float* product, std::int64_t ldp, std::int64_t m, std::int64_t n, const MatmulAddend& addend) {
+    const auto* added = reinterpret_cast<const float*>(addend.data);
+    const bool plain = map.col_near == 1 && map.row_block == TileMap::unblocked; // NZ and row-major: the accumulator
+    const bool alike = added == nullptr || (addend.map.col_near == 1 && addend.map.row_block == TileMap::unblocked &&
+                                            (addend.map.col_block == TileMap::unblocked || addend.map.col_block == map.col_block));
+    if (plain && alike) {
+        for (std::int64_t c = 0; c < n;) {
+            const std::int64_t count = map.col_block == TileMap::unblocked ? n : std::min<std::int64_t>(n - c, map.col_block);
+            deliver_columns(reinterpret_cast<float*>(dst) + map.offset(0, c), map.row_near, product + c, ldp,
+                            added == nullptr ? nullptr : added + addend.map.offset(0, c), addend.map.row_near, m, count);
+            c += count;
+        }
+        return;
+    }
     for_each_run(map, 0, 0, m, n, [&](std::int64_t at, std::int64_t r, std::int64_t c, std::int64_t count, bool along) {
         float row[64];
         for (std::int64_t done = 0; done < count; done += 64) {
@@ -103,15 +117,8 @@ void deliver(std::byte* dst, const TileMap& map, const float* product, std::int6
             const std::int64_t i0 = along ? r : r + done, j0 = along ? c + done : c;
             if (along) for (std::int64_t i = 0; i < some; ++i) row[i] = product[i0 * ldp + j0 + i];
             else for (std::int64_t i = 0; i < some; ++i) row[i] = product[(i0 + i) * ldp + j0];
-            if (addend.data != nullptr) {
-                const auto* old = reinterpret_cast<const float*>(addend.data);
-                if (along && addend.map.col_near == 1 && addend.map.col_block >= map.col_block && (addend.map.col_block == TileMap::unblocked || addend.map.col_block == map.col_block)) {
-                    const float* from = old + addend.map.offset(i0, j0);
-                    for (std::int64_t i = 0; i < some; ++i) row[i] = from[i] + row[i];
-                } else {
-                    for (std::int64_t i = 0; i < some; ++i) row[i] = old[addend.map.offset(along ? i0 : i0 + i, along ? j0 + i : j0)] + row[i];
-                }
-            }
+            if (added != nullptr)
+                for (std::int64_t i = 0; i < some; ++i) row[i] = added[addend.map.offset(along ? i0 : i0 + i, along ? j0 + i : j0)] + row[i];
             for (std::int64_t i = 0; i < some; ++i) row[i] = canonical(row[i]);
             std::memcpy(dst + at + done * 4, row, std::size_t(some) * 4);
         }

@@ -4,10 +4,21 @@
 #define HWY_TARGET_INCLUDE "engine/execute/numerics/matmul_kernel.cpp"
 #include "hwy/foreach_target.h"
 
+#include "engine/execute/numerics/float_formats.hpp"
 #include "engine/execute/numerics/matmul.hpp"
+#include "engine/execute/numerics/matmul_kernel.hpp"
 #include "hwy/highway.h"
 
 #include <cmath>
+
+// old may be dst, row by row: a loop over one row carries nothing from lane to lane.
+#ifndef PTO_LANES
+#if defined(__clang__)
+#define PTO_LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define PTO_LANES _Pragma("GCC ivdep")
+#endif
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace pto::numerics {
@@ -84,6 +95,53 @@ void Product(const float* a, std::int64_t lda, const float* b, std::int64_t pane
     }
 }
 
+// 4 x 4 in registers: two rounds of interleaving. Copies `depth` values of each of `count` columns, column after column in memory, to rows.
+void TransposePanel(const float* HWY_RESTRICT from, std::int64_t depth, std::int64_t count, float* HWY_RESTRICT out, std::int64_t out_stride, std::int64_t kept) {
+    std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+    const hwy::HWY_NAMESPACE::FixedTag<float, 4> d;
+    namespace h = hwy::HWY_NAMESPACE;
+    for (; i + 4 <= kept; i += 4) {
+        std::int64_t j = 0;
+        for (; j + 4 <= count; j += 4) {
+            const float* s = from + j * depth + i;
+            const auto r0 = h::LoadU(d, s), r1 = h::LoadU(d, s + depth), r2 = h::LoadU(d, s + 2 * depth), r3 = h::LoadU(d, s + 3 * depth);
+            const auto low02 = h::InterleaveLower(d, r0, r2), low13 = h::InterleaveLower(d, r1, r3);
+            const auto high02 = h::InterleaveUpper(d, r0, r2), high13 = h::InterleaveUpper(d, r1, r3);
+            float* o = out + i * out_stride + j;
+            h::StoreU(h::InterleaveLower(d, low02, low13), d, o);
+            h::StoreU(h::InterleaveUpper(d, low02, low13), d, o + out_stride);
+            h::StoreU(h::InterleaveLower(d, high02, high13), d, o + 2 * out_stride);
+            h::StoreU(h::InterleaveUpper(d, high02, high13), d, o + 3 * out_stride);
+        }
+        for (; j < count; ++j)
+            for (std::int64_t x = i; x < i + 4; ++x) out[x * out_stride + j] = from[j * depth + x];
+    }
+#endif
+    for (; i < kept; ++i)
+        for (std::int64_t j = 0; j < count; ++j) out[i * out_stride + j] = from[j * depth + i];
+}
+
+template <int Fixed>
+void DeliverColumns(float* dst, std::int64_t dst_stride, const float* HWY_RESTRICT product, std::int64_t ldp, const float* old, std::int64_t old_stride,
+                    std::int64_t m, std::int64_t count) {
+    const std::int64_t n = Fixed > 0 ? Fixed : count;
+    for (std::int64_t i = 0; i < m; ++i, dst += dst_stride, product += ldp) {
+        if (old != nullptr) {
+            PTO_LANES
+            for (std::int64_t j = 0; j < n; ++j) dst[j] = canonical(old[j] + product[j]);
+            old += old_stride;
+        } else {
+            for (std::int64_t j = 0; j < n; ++j) dst[j] = canonical(product[j]);
+        }
+    }
+}
+void Deliver(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old, std::int64_t old_stride, std::int64_t m,
+             std::int64_t count) {
+    if (count == 16) DeliverColumns<16>(dst, dst_stride, product, ldp, old, old_stride, m, count);
+    else DeliverColumns<0>(dst, dst_stride, product, ldp, old, old_stride, m, count);
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace pto::numerics
 HWY_AFTER_NAMESPACE();
@@ -93,12 +151,21 @@ namespace pto::numerics {
 namespace {
 HWY_EXPORT(PanelWidth);
 HWY_EXPORT(Product);
+HWY_EXPORT(TransposePanel);
+HWY_EXPORT(Deliver);
 } // namespace
 
 std::int64_t product_panel_width() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
 void product_fp32(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m, std::int64_t panels, std::int64_t k,
                   float* p, std::int64_t ldp) {
     HWY_DYNAMIC_DISPATCH(Product)(a, lda, b, panel_stride, m, panels, k, p, ldp);
+}
+void transpose_panel(const float* from, std::int64_t depth, std::int64_t count, float* out, std::int64_t out_stride, std::int64_t kept) {
+    HWY_DYNAMIC_DISPATCH(TransposePanel)(from, depth, count, out, out_stride, kept);
+}
+void deliver_columns(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old, std::int64_t old_stride, std::int64_t m,
+                     std::int64_t count) {
+    HWY_DYNAMIC_DISPATCH(Deliver)(dst, dst_stride, product, ldp, old, old_stride, m, count);
 }
 
 } // namespace pto::numerics
