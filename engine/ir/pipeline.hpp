@@ -188,6 +188,25 @@ struct Model {
     const Buffer& operator[](BufferId id) const { return buffers[std::size_t(id.index)]; }
 };
 
+/// Rules the peer does not check: it compiles the program, which then may hang, race or compute something else. A caller that only
+/// warns may lower them; every other error means that there is nothing to emit.
+inline bool is_stricter(Code c) {
+    switch (c) {
+    case Code::channel_space: case Code::channel_rotation: case Code::channel_cursor_one_core: case Code::missing_barrier:
+    case Code::reserved_name: case Code::id_twice: case Code::struct_fields_clash: case Code::pipeline_stage_outside_loop:
+    case Code::pipeline_break: case Code::pipeline_return: case Code::pipeline_body_pick: case Code::pipeline_mixed_argument:
+    case Code::pipeline_carried_state: case Code::pipeline_gm_handover: case Code::pipeline_unprotected: case Code::pipeline_channel_alias:
+    case Code::pipeline_cursor_mix: case Code::pipeline_permits: return true;
+    default: return false;
+    }
+}
+/// True when something other than a stricter rule was broken.
+inline bool blocks(const Diagnostics& list) {
+    for (const Diagnostic& d : list)
+        if (d.severity == Severity::error && !is_stricter(d.code)) return true;
+    return false;
+}
+
 /// The model as text: loops, stages, accesses, buffers. Deterministic.
 std::string print(const Model& model);
 

@@ -29,7 +29,7 @@ struct FreeName {
 };
 
 /// Free names of a function in order of first use, decorators and annotations first.
-std::vector<FreeName> free_names(const Function& f, bool skip_pipeline) {
+std::vector<FreeName> free_names(const Function& f, bool skip_pipeline, const std::vector<pipeline::FoldedBranch>& folded) {
     std::set<std::string> bound;
     for (const syntax::Parameter& p : f.parameters) bound.insert(p.name);
     syntax::walk(f.body, [&](const Stmt& st) {
@@ -44,6 +44,8 @@ std::vector<FreeName> free_names(const Function& f, bool skip_pipeline) {
             if (e.kind != ExprKind::name && e.kind != ExprKind::attribute) return;
             const std::string path = e.dotted();
             if (path.empty()) return;
+            for (const pipeline::FoldedBranch& b : folded) // text that is gone needs nothing
+                if (b.at.file == e.at.file && b.at.begin <= e.at.begin && e.at.end <= b.at.end && !(b.taken.valid() && b.taken.begin <= e.at.begin && e.at.end <= b.taken.end)) return;
             const std::string first = path.substr(0, path.find('.'));
             if (hidden.count(first)) return;
             auto [here, inserted] = known.try_emplace(first, out.size());
@@ -97,7 +99,7 @@ class Collector {
     std::set<const Function*> m_open;
 
     void follow(const Function& f, ScopeId scope, std::map<std::string, std::string>& renamed, bool is_kernel) {
-        for (const FreeName& n : free_names(f, is_kernel)) {
+        for (const FreeName& n : free_names(f, is_kernel, is_kernel ? m_model.folded : std::vector<pipeline::FoldedBranch>{})) {
             std::optional<syntax::Constant> c = m_names.look_up(scope, n.name);
             if (!c) continue; // a builtin, or a mistake the front end reports
             std::string emitted = one(n, *c, scope);

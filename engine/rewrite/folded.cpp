@@ -84,8 +84,8 @@ class Folding {
 
     /// Everything behind the winning body.
     void drop_tail(const Stmt& st, const pipeline::FoldedBranch& f) {
-        const std::int32_t end = m_k.text.line_end(f.taken.end);
-        if (end < st.at.end) m_k.add(end, m_k.text.line_end(st.at.end), "", st.at);
+        const std::int32_t begin = m_k.text.next_line(f.taken.end);
+        if (begin < st.at.end) m_k.add(begin, m_k.text.next_line(st.at.end), "", st.at);
     }
 
     /// End of the `else:` that leads to the taken branch.

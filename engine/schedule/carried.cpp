@@ -60,7 +60,7 @@ struct Check {
                                                   std::to_string(shift + 1) + " slots chosen by task and has " + std::to_string(slots));
                     d.labels.push_back({a.at, "written here; task " + std::to_string(slots) + " overwrites it before task 0 is read"});
                     d.advice.push_back("a smaller preload keeps the two stages closer");
-                    d.advice.push_back("or give it " + std::to_string(shift + 1) + " slots chosen by the task number");
+                    d.advice.push_back("give it " + std::to_string(shift + 1) + " slots chosen by the task number");
                     return;
                 }
                 if (shift > 0 && isa::writes(b.role) && a.exposed) {

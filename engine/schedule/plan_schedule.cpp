@@ -30,7 +30,7 @@ Result<Schedule> plan_schedule(const pipeline::Model& model, const std::vector<s
         result.diagnostics.insert(result.diagnostics.end(), loop.when_pipelined.begin(), loop.when_pipelined.end());
         check_carried_state(model, loop, s.loops.back(), result.diagnostics);
     }
-    if (!has_errors(result.diagnostics)) result.value = std::move(s);
+    if (!pipeline::blocks(result.diagnostics)) result.value = std::move(s);
     return result;
 }
 

@@ -147,7 +147,7 @@ void check_channels(Graph& g) {
         if (!b.channel() || stages.size() != 2) continue;
         const std::int32_t need = g.delay(stages[1]) - g.delay(stages[0]) + 1;
         if (b.slots >= need) continue;
-        std::string message = "`" + g.stage(stages[1]).name + "` runs " + std::to_string(need - 1) + " tasks behind `" + g.stage(stages[0]).name + "` at preload " + std::to_string(g.schedule.preload) +
+        std::string message = "`" + g.stage(stages[1]).name + "` runs " + std::to_string(need - 1) + (need == 2 ? " task behind `" : " tasks behind `") + g.stage(stages[0]).name + "` at preload " + std::to_string(g.schedule.preload) +
                               ": `" + b.name + "` needs " + std::to_string(need) + " slots and has " + std::to_string(b.slots);
         Diagnostic& d = g.report(Code::too_few_slots, b.name_at, std::move(message));
         d.labels.push_back({g.stage(stages[0]).statement, "`" + g.stage(stages[0]).name + "` writes it, delay " + std::to_string(g.delay(stages[0]))});
@@ -158,7 +158,7 @@ void check_channels(Graph& g) {
             const std::vector<std::int32_t> d2 = schedule::delays(std::int32_t(g.loop.stages.size()), lower);
             if (d2[std::size_t(stages[1].index)] - d2[std::size_t(stages[0].index)] + 1 <= b.slots) break;
         }
-        d.advice.push_back("or lower the preload to " + std::to_string(lower));
+        d.advice.push_back("lower the preload to " + std::to_string(lower));
     }
 }
 

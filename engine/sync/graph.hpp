@@ -25,7 +25,7 @@ struct Graph {
     const pipeline::Stage& stage(StageId id) const { return loop.stages[std::size_t(id.index)]; }
     std::int32_t delay(StageId id) const { return schedule.delay(id.index); }
     Diagnostic& report(Code code, Span at, std::string message);
-    bool ok() const { return !has_errors(diagnostics); }
+    bool ok() const { return !pipeline::blocks(diagnostics); }
 };
 
 void build_nodes(Graph& g);                                      // channels.cpp

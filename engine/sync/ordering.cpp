@@ -57,7 +57,7 @@ void check_ordering(Graph& g, std::vector<Edge>& edges) {
         d.labels.push_back({e.from.at, "`" + g.stage(e.from.stage).name + "` " + (isa::writes(e.from.role) ? "writes" : "reads") + " it here"});
         d.labels.push_back({b.name_at, std::string("`") + b.name + "` declares " + (b.fwd.given ? "fwd_ids only" : "bwd_ids only")});
         d.advice.push_back(std::string("declare ") + (e.kind == EdgeKind::raw ? "fwd_ids" : "bwd_ids") + "=[...] for `" + b.name + "`, one id for each slot or one for all");
-        if (g.schedule.preload > 1) d.advice.push_back("or lower the preload");
+        if (g.schedule.preload > 1) d.advice.push_back("lower the preload");
     }
 
     // Memory without ids that stages of different cores hand to each other.

@@ -20,7 +20,7 @@ Result<LoopPlan> plan_loop(const pipeline::Model& model, const pipeline::Loop& l
     if (g.ok()) check_ordering(g, plan.edges);
     Result<LoopPlan> result;
     result.diagnostics = std::move(g.diagnostics);
-    if (!has_errors(result.diagnostics)) result.value = std::move(plan);
+    if (!pipeline::blocks(result.diagnostics)) result.value = std::move(plan);
     return result;
 }
 
@@ -33,9 +33,9 @@ Result<SyncPlan> plan_sync(const pipeline::Model& model, const schedule::Schedul
         result.diagnostics.insert(result.diagnostics.end(), one.diagnostics.begin(), one.diagnostics.end());
         if (one) plan.loops.push_back(std::move(*one.value));
     }
-    if (has_errors(result.diagnostics)) return result;
+    if (pipeline::blocks(result.diagnostics)) return result;
     check_barriers(model, plan, result.diagnostics);
-    if (!has_errors(result.diagnostics)) result.value = std::move(plan);
+    if (!pipeline::blocks(result.diagnostics)) result.value = std::move(plan);
     return result;
 }
 

@@ -34,6 +34,8 @@ RunOptions read_options(const std::string& text) {
             o.preload = list;
         } else if (key == "layout") {
             if (value.find("whole_file") != std::string::npos) o.layout = rewrite::Layout::whole_file;
+        } else if (key == "check") {
+            o.go_on = value.find("warn") != std::string::npos;
         } else if (!key.empty()) {
             throw std::runtime_error("unknown option " + key);
         }

@@ -16,7 +16,7 @@ std::unique_ptr<PipelineRun> run_pipeline(const std::string& text, const RunOpti
     auto take = [&](auto& into, auto result) {
         run->diagnostics.insert(run->diagnostics.end(), result.diagnostics.begin(), result.diagnostics.end());
         into = std::move(result.value);
-        return into.has_value();
+        return into.has_value() && (options.go_on || !has_errors(run->diagnostics));
     };
     sync::SyncLimits limits;
     limits.auto_mutex = analyse.auto_mutex;

@@ -26,6 +26,7 @@ struct RunOptions {
     rewrite::Layout layout = rewrite::Layout::self_contained;
     const isa::Catalogue* ops = nullptr;
     std::string name = "case.py";
+    bool go_on = false; // as a caller that only warns: stricter rules do not stop the run
 };
 
 std::unique_ptr<PipelineRun> run_pipeline(const std::string& text, const RunOptions& options = {});

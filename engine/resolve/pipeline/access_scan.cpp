@@ -319,7 +319,15 @@ class Walk {
                     for (const Edit& edit : other.fix->edits) used.insert(edit.replacement);
             while (used.count(free)) free = name + std::to_string(n++);
             Fix fix{"take the slot in a line of its own", {}};
-            fix.edits.push_back({{holder->at.file, holder->at.begin, holder->at.begin}, free + " = " + spell(e) + "; "});
+            std::string separator = "; ";
+            if (m_s.options.sources) { // a statement that begins its line gets a line in front of it
+                const std::string& text = m_s.options.sources->file(holder->at.file).text;
+                std::size_t line = text.rfind('\n', std::size_t(holder->at.begin));
+                line = holder->at.begin == 0 || line == std::string::npos ? 0 : line + 1;
+                const std::string before = text.substr(line, std::size_t(holder->at.begin) - line);
+                if (before.find_first_not_of(" \t") == std::string::npos) separator = "\n" + before;
+            }
+            fix.edits.push_back({{holder->at.file, holder->at.begin, holder->at.begin}, free + " = " + spell(e) + separator});
             fix.edits.push_back({e.at, free});
             d.fix = std::move(fix);
         }
@@ -704,7 +712,7 @@ bool Scan::scan_accesses() {
         Diagnostic& d = report(Code::channel_unused, b.name_at, "no stage touches cross-core buffer `" + b.name + "`");
         d.advice.push_back("remove its fwd_ids and bwd_ids, or pass it to a stage");
     }
-    if (has_errors(diagnostics)) return false;
+    if (blocks(diagnostics)) return false;
     for (Loop& l : model.loops) {
         check_rotations(*this, l);
         for (std::size_t i = 0; i < model.buffers.size(); ++i) {
@@ -714,7 +722,7 @@ bool Scan::scan_accesses() {
             if (used && model.buffers[i].channel()) l.declared_channels.push_back({std::int32_t(i)});
         }
     }
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

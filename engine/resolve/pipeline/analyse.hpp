@@ -27,7 +27,7 @@ AnalyseOptions options_of(const syntax::KernelOptions& kernel);
 ///          options  preload as asked for, op catalogue
 ///   out    loops with stages, accesses, buffers, argument classes: everything later steps need
 ///   fails  PTO-K0 ... K36, PTO-S1 ... S8, PTO-pipeline-*; all findings of a step are listed in the order of the rules, a step that
-///          cannot go on ends the list. Warnings accompany a value
+///          cannot go on ends the list. Warnings, and errors of stricter rules (pipeline::is_stricter), accompany a value
 ///   cost   linear in the text of the kernel and of every function its stages reach
 ///   source pipeline reference, 3 to 9, 11, 12
 Result<Model> analyse(const syntax::KernelSource& kernel, syntax::Environment& names, const Facts& facts, const AnalyseOptions& options);

@@ -301,7 +301,7 @@ class Classifier {
 bool Scan::classify_arguments() {
     for (std::size_t l = 0; l < nodes.size(); ++l) Classifier(*this, model.loops[l], nodes[l]).run();
     note_cursor_mix(*this);
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

@@ -191,7 +191,7 @@ struct Reader {
         }
         for (std::int32_t id : out.ids)
             if (id < 0 || id > 15) {
-                s.report(Code::id_range, e->at, keyword + " holds event id " + std::to_string(id) + "; the hardware has ids 0 to 15");
+                s.report(Code::id_range, e->at, keyword + " holds event id " + std::to_string(id) + "; the hardware has ids 0 to 15").advice.push_back("use ids 0 to 15, each once in a direction");
                 return;
             }
     }
@@ -282,7 +282,7 @@ bool Scan::read_buffers() {
             Diagnostic& d = report(Code::channel_space, b.type_at, "cross-core buffer `" + b.name + "` lives in " + std::string(isa::name(*b.memory)) + ", which the cores do not share");
             d.advice.push_back("cross-core buffers live in Vec (UB) or Mat (L1)");
         }
-        if (b.ranges.empty() && b.slots > 0) {
+        if (b.ranges.empty() && b.slots > 0 && b.memory) {
             Diagnostic& d = report(Code::pipeline_channel_address, b.addrs_at.valid() ? b.addrs_at : b.at, "the address of cross-core buffer `" + b.name + "` does not evaluate: bytes it shares with another buffer are not protected");
             d.advice.push_back("use literals and module constants for shape, dtype and addrs");
         }
@@ -295,7 +295,7 @@ bool Scan::read_buffers() {
                 d.advice.push_back("use `" + b.name + "` itself");
                 break;
             }
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

@@ -90,7 +90,7 @@ class Finder {
 bool Scan::find_pipeline_loops() {
     Finder finder(*this);
     finder.search(body, nullptr);
-    if (has_errors(diagnostics)) return false;
+    if (blocks(diagnostics)) return false;
 
     // [S] A stage call nobody claimed runs in serial order beside the pipeline, unsynchronised.
     syntax::walk(body, [&](const Stmt& s) {
@@ -104,7 +104,7 @@ bool Scan::find_pipeline_loops() {
     });
 
     if (nodes.empty()) {
-        if (has_errors(diagnostics)) return false;
+        if (blocks(diagnostics)) return false;
         Diagnostic& d = report(Code::no_pipeline_loop, kernel.function->name_at, "`" + kernel.function->name + "` asks for a pipeline, but no loop of it calls a stage");
         if (kernel.options.pipeline_at.valid()) d.labels.push_back({kernel.options.pipeline_at, "asked for here"});
         d.advice.push_back("decorate the stage functions with @" + model.language + ".pipeline.stage and call each in its own section inside the loop");
@@ -128,7 +128,7 @@ bool Scan::find_pipeline_loops() {
             report(Code::loop_iterable, st.value.at, "a pipeline loop runs over `" + model.language + ".range(...)` with one to three positional arguments");
         model.loops.push_back(std::move(loop));
     }
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

@@ -71,7 +71,7 @@ class Folding {
                                           (operands.empty() ? "" : ": " + operands + (operands.find(',') == std::string::npos ? " is" : " are") + " known at run time only"));
         d.labels.push_back({call->at, "the stage call"});
         d.advice.push_back("make the condition a compile-time constant: a module constant or a tiling-key field");
-        d.advice.push_back("or call the stage unconditionally and test the condition inside it, after its slots are taken");
+        d.advice.push_back("call the stage unconditionally and test the condition inside it, after its slots are taken");
     }
 };
 
@@ -79,7 +79,7 @@ class Folding {
 
 bool Scan::fold_constant_branches() {
     body = Folding(*this).fold(kernel.function->body);
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

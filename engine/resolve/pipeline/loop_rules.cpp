@@ -256,12 +256,12 @@ bool Scan::check_loops() {
     outer_loops(*this);
     stage_returns(*this);
     chain(*this);
-    if (has_errors(diagnostics)) return false;
+    if (blocks(diagnostics)) return false;
     zones(*this);
     steps(*this);
     stage_reaches_stage(*this);
     strict_rules(*this);
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

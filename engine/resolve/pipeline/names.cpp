@@ -26,7 +26,7 @@ bool Scan::check_generated_names() {
         if (generated.count(name)) report(Code::generated_name_used, at, "`" + name + "` is a name the transform generates for this kernel").advice.push_back("rename it");
         else report(Code::reserved_name, at, "`" + name + "` begins with _pl_, which is reserved").advice.push_back("rename it");
     }
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 } // namespace pto::pipeline

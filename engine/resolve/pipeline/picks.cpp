@@ -170,7 +170,7 @@ bool Scan::read_outer_picks() {
             }
         });
     });
-    return !has_errors(diagnostics);
+    return !blocks(diagnostics);
 }
 
 void note_cursor_mix(Scan& s) {
