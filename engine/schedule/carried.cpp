@@ -94,6 +94,12 @@ struct Check {
 
 } // namespace
 
+void check_retiming(const pipeline::Model& model, const pipeline::Loop& loop, const LoopSchedule& schedule, Diagnostics& out) {
+    if (schedule.preload == 0) return;
+    out.insert(out.end(), loop.when_pipelined.begin(), loop.when_pipelined.end());
+    check_carried_state(model, loop, schedule, out);
+}
+
 void check_carried_state(const pipeline::Model& model, const pipeline::Loop& loop, const LoopSchedule& schedule, Diagnostics& out) {
     Check check{model, out};
     for (isa::Core core : {isa::Core::cube, isa::Core::vector}) {

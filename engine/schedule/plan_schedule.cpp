@@ -26,11 +26,8 @@ Result<Schedule> plan_schedule(const pipeline::Model& model, const std::vector<s
     for (const pipeline::Loop& loop : model.loops) {
         const std::int32_t p = std::size_t(loop.index) < preload.size() ? preload[std::size_t(loop.index)] : preload.empty() ? loop.preload : preload.back();
         s.loops.push_back(schedule_loop(std::int32_t(loop.stages.size()), p));
-        if (p == 0) continue;
-        result.diagnostics.insert(result.diagnostics.end(), loop.when_pipelined.begin(), loop.when_pipelined.end());
-        check_carried_state(model, loop, s.loops.back(), result.diagnostics);
     }
-    if (!pipeline::blocks(result.diagnostics)) result.value = std::move(s);
+    result.value = std::move(s);
     return result;
 }
 

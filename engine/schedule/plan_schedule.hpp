@@ -16,12 +16,14 @@ LoopSchedule schedule_loop(std::int32_t stages, std::int32_t preload);
 ///   in     model    accepted by pipeline::analyse
 ///          preload  one value a loop; the overload without it takes what the model was analysed with
 ///   out    one schedule a loop
-///   fails  what only binds when stages are delayed: PTO-pipeline-body-pick, -mixed-argument, -cursor-mix, -carried-state, PTO-S8: stricter
-///          rules all, so a value accompanies them
-///   cost   O(stages^2 * local accesses^2) a loop, no task is unrolled
+///   fails  never; what a schedule breaks is said by check_retiming, which plan_sync calls
 ///   source pipeline reference, 6, 10, 11, 12.3
 Result<Schedule> plan_schedule(const pipeline::Model& model, const std::vector<std::int32_t>& preload);
 Result<Schedule> plan_schedule(const pipeline::Model& model);
+
+/// What only binds when stages are delayed: PTO-pipeline-body-pick, -mixed-argument, -cursor-mix, -carried-state, PTO-S8. Nothing for
+/// a serial schedule. O(stages^2 * local accesses^2), no task is unrolled.
+void check_retiming(const pipeline::Model& model, const pipeline::Loop& loop, const LoopSchedule& schedule, Diagnostics& out);
 
 /// Memory without event ids that stages (or the statements around them) of one core hand to each other: does the new order keep
 /// what the serial order meant?

@@ -1,5 +1,6 @@
 #include "engine/sync/plan_sync.hpp"
 
+#include "engine/schedule/plan_schedule.hpp"
 #include "engine/sync/graph.hpp"
 
 namespace pto::sync {
@@ -10,6 +11,7 @@ Result<LoopPlan> plan_loop(const pipeline::Model& model, const pipeline::Loop& l
                            std::int32_t& overlap_lists) {
     Graph g{model, loop, schedule, limits, {}, {}, {}, {}};
     LoopPlan plan;
+    schedule::check_retiming(model, loop, schedule, g.diagnostics);
     build_nodes(g);
     check_channels(g);
     if (g.ok()) {

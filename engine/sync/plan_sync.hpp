@@ -18,7 +18,8 @@ struct SyncLimits {
 ///          schedule  delays per stage, aligned with the model's loops; all zeros means serial
 ///          limits    event ids per direction, permits per id
 ///   out    per loop: edges, sites in stage order, permits set before and awaited after the outer loop, lists to declare
-///   fails  PTO-K37 ... K47, PTO-S4, PTO-S7, PTO-pipeline-unprotected, -gm-handover, -permits. Errors of stricter rules
+///   fails  PTO-K37 ... K47, PTO-S4, PTO-S7, PTO-pipeline-unprotected, -gm-handover, -permits, and
+///          what schedule::check_retiming says. Errors of stricter rules
 ///          accompany a plan, any other error leaves none
 ///   cost   O(accesses * slots) events a loop; the cycle test is O(accesses * edges)
 ///   source pipeline reference, 13, 14; its [S] additions are marked added_by_us
