@@ -109,6 +109,7 @@ enum class LaneFn : std::uint8_t {
     none, copy, add, sub, mul, div, rem, max, min, bit_and, bit_or, bit_xor, bit_not, shl, shr, neg, abs, relu, exp, log, log2, log10,
     sqrt, recip, rsqrt, add_relu, sub_relu, addc, subc, mul_add_dst, fused_mul_add, fused_mul_add_relu, axpy, mul_dst_add, leaky_relu,
     prelu, abs_sub, exp_sub, exp_dif, eq, ne, lt, le, gt, ge, sum, prod, argmax, argmin, truncate, mull,
+    interleave, de_interleave, pack, unpack,
 };
 
 /// Element type of a register or mask result.

@@ -233,13 +233,13 @@ void add_permutations(Catalogue& c) {
     reduce("vf.reduce_min", LaneFn::min, "", "Lane 0 = smallest selected lane, lane 1 = index of the first one.");
     c.add(vf("vf.pair_reduce_sum", {reg("src", f16_32), mask()}, {merge()}, Semantics::reg_reduce, LaneFn::add, "reg", ResultType::first, "reg.reduce",
              "vcpadd({r0}, {0}, {1}, MODE_{mode})", "Lane i of the lower half = sum of lanes 2i and 2i + 1; the upper half becomes 0.", source));
-    c.add(vf("vf.interleave", {{"a", K::reg_or_mask, Role::read}, {"b", K::reg_or_mask, Role::read}}, {dtype()}, Semantics::reg_interleave, LaneFn::none,
+    c.add(vf("vf.interleave", {{"a", K::reg_or_mask, Role::read}, {"b", K::reg_or_mask, Role::read}}, {dtype()}, Semantics::reg_interleave, LaneFn::interleave,
              "reg,reg|mask,mask", ResultType::first, "reg.permute", "vintlv({r0}, {r1}, {0}, {1})", "Lanes of a and b alternating, as a low and a high half.", source));
-    c.add(vf("vf.de_interleave", {{"a", K::reg_or_mask, Role::read}, {"b", K::reg_or_mask, Role::read}}, {dtype()}, Semantics::reg_interleave, LaneFn::none,
+    c.add(vf("vf.de_interleave", {{"a", K::reg_or_mask, Role::read}, {"b", K::reg_or_mask, Role::read}}, {dtype()}, Semantics::reg_interleave, LaneFn::de_interleave,
              "reg,reg|mask,mask", ResultType::first, "reg.permute", "vdintlv({r0}, {r1}, {0}, {1})", "Even and odd lanes of a followed by b.", source));
-    c.add(vf("vf.pack", {{"src", K::reg_or_mask, Role::read}}, {dtype(), choice("part", EnumKind::PackPart, "LOWER")}, Semantics::reg_pack, LaneFn::none, "reg|mask",
+    c.add(vf("vf.pack", {{"src", K::reg_or_mask, Role::read}}, {dtype(), choice("part", EnumKind::PackPart, "LOWER")}, Semantics::reg_pack, LaneFn::pack, "reg|mask",
              ResultType::keyword_or_first, "reg.permute", "", "Low half of every lane into the lower or upper half of the result.", source));
-    c.add(vf("vf.unpack", {{"src", K::reg_or_mask, Role::read}}, {dtype(), choice("part", EnumKind::PackPart, "LOWER")}, Semantics::reg_pack, LaneFn::none, "reg|mask",
+    c.add(vf("vf.unpack", {{"src", K::reg_or_mask, Role::read}}, {dtype(), choice("part", EnumKind::PackPart, "LOWER")}, Semantics::reg_pack, LaneFn::unpack, "reg|mask",
              ResultType::keyword_or_first, "reg.permute", "", "Lower or upper half widened to double width, with zero or sign by type.", source));
     c.add(vf("vf.squeeze", {reg("src"), mask()}, {choice("gather_mode", EnumKind::SqueezeMode, "STORE_REG")}, Semantics::reg_squeeze, LaneFn::none, "reg", ResultType::first,
              "reg.squeeze", "", "Selected lanes moved to the bottom; STORE_REG also leaves their byte count in AR for the next unaligned store.", source));
