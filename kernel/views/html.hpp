@@ -1,0 +1,36 @@
+#pragma once
+/// HTML that untrusted notebooks keep: b, font, table with bgcolor, pre, details, img. Scripts only add.
+
+#include "kernel/views/svg.hpp"
+
+#include "engine/report/common.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace xpto::views {
+
+namespace nl = nlohmann;
+
+struct ViewOptions {
+    pto::report::Language language = pto::report::Language::en;
+    bool scripts = true;             // false: the static picture only
+    bool plan_changed = true;        // panel: the plan differs from the last run of this cell, so it is shown open
+};
+
+std::string base64(std::string_view bytes);
+/// "✔ PROVEN" in its colour, then the rest of the line escaped.
+std::string verdict_html(pto::report::Status status, std::string_view rest);
+std::string font(std::string_view colour, std::string_view text);   // escaped
+std::string details(std::string_view summary, std::string_view body, bool open);   // summary escaped, body HTML
+std::string pre(std::string_view text);                              // escaped
+/// A table of escaped cells with a header row; right-aligned columns by 'r' in `align`.
+std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows, std::string_view align = {});
+
+/// The picture as an <img>; with scripts a small one replaces it by the same picture with hover, linked marks and the page's theme.
+std::string figure(const Svg& svg, std::string_view alt, const ViewOptions& options);
+/// As figure(), but the script draws `data` on a canvas with zoom and pan.
+std::string canvas_figure(const Svg& svg, std::string_view alt, const nl::json& data, const ViewOptions& options);
+
+nl::json bundle(std::string text, std::string html);
+
+} // namespace xpto::views
