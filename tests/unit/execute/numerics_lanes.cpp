@@ -103,18 +103,19 @@ TEST_CASE("exp and ln over the whole range of fp32") {
     }
     y.resize(x.size());
     unary_kernel(LaneFn::exp, DType::fp32)(y.data(), x.data(), x.size());
-    std::size_t not_nearest = 0;
+    std::size_t not_nearest = 0, far = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
         const float exact = float(std::exp(double(x[i])));
-        REQUIRE(ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(exact)) <= 1);
+        far += ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(exact)) > 1 ? 1 : 0;
         not_nearest += y[i] != exact ? 1 : 0;
     }
     CHECK(not_nearest < x.size() / 10000); // the last bit differs only near ties
     unary_kernel(LaneFn::log, DType::fp32)(y.data(), x.data(), x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
         if (x[i] < 0x1p-126f) continue; // subnormals count as zero, negatives as NaN: the reference test above
-        REQUIRE(ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(float(std::log(double(x[i]))))) <= 1);
+        far += ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(float(std::log(double(x[i]))))) > 1 ? 1 : 0;
     }
+    CHECK(far == 0);
 }
 
 TEST_CASE("special values of the elementary functions") {
