@@ -1,0 +1,316 @@
+/// Load, store, move and insert. Source: language 3.1 to 3.3.
+#include "engine/check/context.hpp"
+
+#include "engine/isa/timing_key.hpp"
+
+namespace pto::check {
+namespace {
+
+using isa::MemorySpace;
+
+std::string space(MemorySpace m) { return std::string(name(m)); }
+
+// ---------------------------------------------------------------- load and store
+
+/// Tensor axes that feed rows and columns; nothing when `order` is wrong or unknown.
+std::optional<std::array<int, 2>> window_axes(Context& c, const ir::Op& op, const ir::Stmt& stmt, int rank, bool store) {
+    std::array<int, 2> axes{rank - 2, rank - 1};
+    const ir::AttributeValue* order = c.attribute(op, "order");
+    const auto* list = order ? std::get_if<ir::ExprList>(order) : nullptr;
+    if (!list) return rank >= 2 ? std::optional(axes) : std::nullopt;
+    if (list->size() != 2) {
+        c.report(Code::window_order, stmt.at, "order has " + std::to_string(list->size()) + " entries; it names the axis of the rows and the axis of the columns");
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto v = c.constant((*list)[i]);
+        if (!v || *v < 0 || *v >= rank) {
+            c.report(Code::window_order, stmt.at,
+                     "order names axis " + (v ? std::to_string(*v) : std::string("(run-time value)")) + "; the tensor has axes 0 to " + std::to_string(rank - 1));
+            return std::nullopt;
+        }
+        axes[i] = int(*v);
+    }
+    if (axes[0] == axes[1]) {
+        c.report(Code::window_order, stmt.at, "order names axis " + std::to_string(axes[0]) + " twice");
+        return std::nullopt;
+    }
+    if (store && axes[0] > axes[1]) {
+        c.report(Code::window_order, stmt.at, "order [" + std::to_string(axes[0]) + ", " + std::to_string(axes[1]) + "] descends; a store cannot transpose");
+        return std::nullopt;
+    }
+    return axes;
+}
+
+void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    bool store = op.row->semantics == isa::Semantics::store;
+    std::size_t tile_at = store ? 1 : 0, tensor_at = store ? 0 : 1;
+    const ir::TileVar* tile = c.tile(op, tile_at);
+    const ir::Tensor* tensor = c.tensor(op, tensor_at);
+    const ir::ExprList* offsets = c.list(op, 2);
+    if (!tile || !tensor) return;
+    int rank = int(tensor->dims.size());
+    bool scales = tile->type.fractal == 32 && tile->type.dtype == isa::DType::fp8e8m0;
+    if (offsets && int(offsets->size()) != rank) {
+        c.report(Code::offset_count, c.at(op, stmt, 2),
+                 std::to_string(offsets->size()) + " offsets for " + ticked(tensor->name) + ", which has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes"));
+        return;
+    }
+    std::optional<std::array<int, 2>> axes = window_axes(c, op, stmt, rank, store);
+    bool by_tile = op.row->name == "load_tile" || op.row->name == "store_tile";
+    for (int axis = 0; offsets && axis < rank; ++axis) {
+        auto v = c.constant((*offsets)[std::size_t(axis)]);
+        if (!v) continue;
+        const ir::Dim& dim = tensor->dims[std::size_t(axis)];
+        std::int64_t scale = 1;
+        if (by_tile && axes)
+            for (int i = 0; i < 2; ++i)
+                if ((*axes)[std::size_t(i)] == axis) scale = tile->type.shape[std::size_t(i)];
+        std::int64_t at = *v * scale;
+        std::string said = "offset " + std::to_string(at) + (scale > 1 ? " (" + std::to_string(*v) + " tiles of " + std::to_string(scale) + ")" : "") + " on axis " +
+                           std::to_string(axis) + " of " + ticked(tensor->name);
+        if (at < 0) {
+            c.report(Code::load_offset_range, c.at(op, stmt, 2), said + " is negative");
+        } else if (!dim.dynamic && dim.size > 0 && at >= dim.size) {
+            c.report(Code::load_offset_range, c.at(op, stmt, 2), said + ", which has size " + std::to_string(dim.size));
+        } else if (!dim.dynamic && axes && !scales) {
+            // The window starts inside; that it also ends inside is certain only where the valid shape is.
+            for (int i = 0; i < 2; ++i) {
+                auto valid = (*axes)[std::size_t(i)] == axis ? c.known_valid(op, tile_at) : std::nullopt;
+                if (valid && at + (*valid)[std::size_t(i)] > dim.size) {
+                    Diagnostic& d = c.report(Code::window_range, c.at(op, stmt, 2),
+                                             said + " plus " + std::to_string((*valid)[std::size_t(i)]) + (i == 0 ? " rows" : " columns") + " of " + ticked(tile->name) +
+                                                 " ends at " + std::to_string(at + (*valid)[std::size_t(i)]) + ", which is beyond its size " + std::to_string(dim.size));
+                    d.advice.push_back("set the valid shape of `" + tile->name + "` to what is left before this line");
+                }
+            }
+        }
+    }
+    bool acc = tile->type.memory == MemorySpace::acc;
+    if (!acc && isa::bits(tile->type.dtype) != isa::bits(tensor->dtype))
+        c.report(Code::width_mismatch, c.at(op, stmt, tile_at),
+                 ticked(tile->name) + " has elements of " + std::to_string(isa::bits(tile->type.dtype)) + " bits, " + ticked(tensor->name) + " of " +
+                     std::to_string(isa::bits(tensor->dtype)) + "; " + (store ? "a store from Vec" : "a load") + " does not convert");
+    if (store && acc && tile->type.shape[1] > 4095)
+        c.report(Code::fixpipe_limit, c.at(op, stmt, tile_at), ticked(tile->name) + " has " + std::to_string(tile->type.shape[1]) + " columns; the fixpipe takes 4095");
+    if (store && !acc && tile->type.layout == isa::Layout::nd && std::int64_t(tile->type.shape[1]) * isa::bits(tile->type.dtype) % 256 != 0)
+        c.report(Code::store_row_alignment, c.at(op, stmt, tile_at),
+                 "a row of " + ticked(tile->name) + " has " + std::to_string(isa::bytes(tile->type.dtype, tile->type.shape[1])) + " bytes; a store from UB takes rows of whole 32-byte blocks");
+}
+
+// ---------------------------------------------------------------- fixpipe options
+
+void fixpipe_options(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    bool store = op.row->semantics == isa::Semantics::store;
+    const ir::TileVar* src = c.tile(op, 1);
+    if (!src) return;
+    bool acc = src->type.memory == MemorySpace::acc;
+    if (!acc) {
+        for (const char* keyword : {"relu_pre_mode", "scale", "acc_to_vec_mode", "phase"})
+            if (c.given(op, keyword))
+                c.report(Code::fixpipe_option, stmt.at, std::string(keyword) + "= works on its way out of Acc; " + ticked(src->name) + " lies in " + space(src->type.memory));
+        return;
+    }
+    std::optional<isa::DType> to;
+    if (store) {
+        if (const ir::Tensor* t = c.tensor(op, 0)) to = t->dtype;
+    } else if (const ir::TileVar* t = c.tile(op, 0)) {
+        to = t->type.dtype;
+    }
+    if (!c.given(op, "scale")) {
+        isa::DType from = src->type.dtype;
+        bool fits = to && (*to == from || (from == isa::DType::fp32 && (*to == isa::DType::fp16 || *to == isa::DType::bf16)));
+        if (to && !fits)
+            c.report(Code::fixpipe_conversion, c.at(op, stmt, 0),
+                     std::string(language_name(from)) + " goes to " + std::string(language_name(*to)) + " only with scale=");
+    } else {
+        if (to == isa::DType::uint8) c.report(Code::scale_rule, stmt.at, "scale= has no UINT8 output; use INT8");
+        if (to == isa::DType::bf16) c.report(Code::scale_rule, stmt.at, "scale= has no BF16 output; use FP16 or FP32");
+        const auto* value = std::get_if<ir::TileVarId>(c.attribute(op, "scale"));
+        if (value) {
+            const ir::TileVar& s = c.f[*value];
+            if (s.type.memory != MemorySpace::scaling) c.report(Code::scale_rule, stmt.at, ticked(s.name) + " lies in " + space(s.type.memory) + "; factors per channel lie in Scaling");
+            if (s.type.dtype != isa::DType::int64 && s.type.dtype != isa::DType::uint64)
+                c.report(Code::scale_rule, stmt.at, ticked(s.name) + " has dtype " + std::string(language_name(s.type.dtype)) + "; factors per channel are INT64 words");
+            if (s.type.shape[0] != 1 || s.type.shape[1] % 16 != 0 || s.type.shape[1] > 512)
+                c.report(Code::scale_rule, stmt.at,
+                         ticked(s.name) + " is " + shape_text(s.type.shape[0], s.type.shape[1]) + "; factors per channel are 1xN, N a multiple of 16 up to 512");
+            if (c.given(op, "relu_pre_mode")) c.report(Code::scale_rule, stmt.at, "factors per channel and relu_pre_mode= do not go together");
+            if (store && c.given(op, "phase")) c.report(Code::scale_rule, stmt.at, "factors per channel and phase= do not go together");
+            auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
+            if (mode == isa::AccToVecMode::split_m || mode == isa::AccToVecMode::split_n)
+                c.report(Code::scale_rule, stmt.at, "factors per channel do not go with a split over both vector cores");
+        }
+    }
+    if (!store) {
+        auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
+        bool split = mode == isa::AccToVecMode::split_m || mode == isa::AccToVecMode::split_n;
+        if (split && to && *to != src->type.dtype)
+            c.report(Code::fixpipe_conversion, c.at(op, stmt, 0),
+                     "a split over both vector cores does not convert: " + std::string(language_name(src->type.dtype)) + " to " + std::string(language_name(*to)));
+        if (c.given(op, "scale") && c.list(op, 2)) c.report(Code::option_lost, stmt.at, "with an offset the generated code ignores scale=");
+    } else if (c.given(op, "relu_pre_mode") && c.enumerator<isa::AtomicType>(op, "atomic") == isa::AtomicType::add) {
+        c.report(Code::option_lost, stmt.at, "with relu_pre_mode= the generated code ignores atomic=");
+    }
+}
+
+// ---------------------------------------------------------------- move and insert
+
+bool fractal(isa::Layout l) { return l == isa::Layout::nz || l == isa::Layout::zn; }
+
+void move(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    const ir::TileVar *dst = c.tile(op, 0), *src = c.tile(op, 1);
+    if (!dst || !src) return;
+    MemorySpace from = src->type.memory, to = dst->type.memory;
+    bool path = (from == MemorySpace::mat && (to == MemorySpace::left || to == MemorySpace::right || to == MemorySpace::scaling || to == MemorySpace::bias ||
+                                              to == MemorySpace::scale_left || to == MemorySpace::scale_right)) ||
+                (from == MemorySpace::acc && to == MemorySpace::vec) || (from == MemorySpace::vec && (to == MemorySpace::vec || to == MemorySpace::mat));
+    if (!path) {
+        c.report(Code::move_path, stmt.at, "there is no move from " + space(from) + " to " + space(to));
+        return;
+    }
+    std::string key = isa::timing_key(*op.row, {.source = from, .destination = to});
+    if (!c.chip.has_path(key)) {
+        Diagnostic& d = c.report(Code::no_such_path, stmt.at, c.chip.name + " has no path from " + space(from) + " to " + space(to));
+        d.advice.push_back("go through global memory: store, then load");
+        return;
+    }
+    const auto &a = dst->type.shape, &b = src->type.shape;
+    std::string shapes = ticked(dst->name) + " is " + shape_text(a[0], a[1]) + ", " + ticked(src->name) + " is " + shape_text(b[0], b[1]);
+    const ir::ExprList* offset = c.list(op, 2);
+    if (!offset || offset->empty()) {
+        bool transposed = a[0] == b[1] && a[1] == b[0];
+        auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
+        bool split_m = mode == isa::AccToVecMode::split_m, split_n = mode == isa::AccToVecMode::split_n;
+        // Each half of a split fits a destination of half the size.
+        bool half = (split_m && a[1] >= b[1] && 2 * a[0] >= b[0]) || (split_n && a[0] >= b[0] && 2 * a[1] >= b[1]);
+        bool scale_bank = to == MemorySpace::scale_left || to == MemorySpace::scale_right;
+        if (a != b && !transposed && !half && !scale_bank) {
+            Diagnostic& d = c.report(Code::move_shape, stmt.at, shapes + "; without an offset they are equal or transposed");
+            d.advice.push_back("give the position as offset: pl.move(" + dst->name + ", " + src->name + ", [row, column])");
+        }
+        return;
+    }
+    if (offset->size() != 2) {
+        c.report(Code::offset_count, c.at(op, stmt, 2), std::to_string(offset->size()) + " offsets; a move takes [row, column]");
+        return;
+    }
+    bool inside = a[0] <= b[0] && a[1] <= b[1], inserts = b[0] <= a[0] && b[1] <= a[1] && a != b;
+    if (!inside && !inserts) {
+        c.report(Code::move_shape, stmt.at, shapes + "; one must fit into the other");
+        return;
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto v = c.constant((*offset)[i]);
+        if (!v) continue;
+        std::int64_t large = inside ? b[i] : a[i], small = inside ? a[i] : b[i];
+        const char* what = i == 0 ? "row" : "column";
+        if (*v < 0 || *v > large)
+            c.report(Code::load_offset_range, c.at(op, stmt, 2), std::string(what) + " offset " + std::to_string(*v) + " is outside 0 to " + std::to_string(large));
+        else if (*v + small > large)
+            c.report(Code::window_range, c.at(op, stmt, 2),
+                     std::string(what) + " offset " + std::to_string(*v) + " plus " + std::to_string(small) + " ends at " + std::to_string(*v + small) + ", beyond " +
+                         std::to_string(large) + " of " + ticked(inside ? src->name : dst->name));
+    }
+}
+
+void insert(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    const ir::TileVar *dst = c.tile(op, 0), *src = c.tile(op, 1);
+    const ir::ExprList* offset = c.list(op, 2);
+    if (!dst || !src) return;
+    if (!c.chip.has_path("path.vec_mat")) {
+        c.report(Code::no_such_path, stmt.at, c.chip.name + " has no path from Vec to Mat").advice.push_back("go through global memory: store, then load");
+        return;
+    }
+    if (fractal(dst->type.layout) && src->type.layout != isa::Layout::nz)
+        c.report(Code::insert_layout, c.at(op, stmt, 1),
+                 ticked(src->name) + " has layout " + std::string(name(src->type.layout)) + "; insert copies fractals, so its source is NZ").advice.push_back(
+            "convert first: pl.move into an NZ tile of the same shape");
+    if (!offset || offset->size() != 2) return;
+    // A ZN destination receives the transpose.
+    bool turned = dst->type.layout == isa::Layout::zn;
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto v = c.constant((*offset)[i]);
+        if (!v) continue;
+        std::int64_t size = src->type.shape[turned ? 1 - i : i], limit = dst->type.shape[i];
+        if (auto valid = c.known_valid(op, 1)) size = (*valid)[turned ? 1 - i : i];
+        if (*v < 0 || *v + size > limit)
+            c.report(Code::window_range, c.at(op, stmt, 2),
+                     std::string(i == 0 ? "row" : "column") + " offset " + std::to_string(*v) + " plus " + std::to_string(size) + " of " + ticked(src->name) + " ends at " +
+                         std::to_string(*v + size) + ", beyond " + std::to_string(limit) + " of " + ticked(dst->name));
+    }
+}
+
+// ---------------------------------------------------------------- element access, valid shapes
+
+void element(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    isa::DType type = isa::DType::fp32;
+    std::string what;
+    std::optional<std::int64_t> size;
+    if (const ir::TileVar* t = c.tile(op, 0)) {
+        type = t->type.dtype;
+        what = t->name;
+        size = std::int64_t(t->type.shape[0]) * t->type.shape[1];
+    } else if (const ir::Tensor* x = c.tensor(op, 0)) {
+        type = x->dtype;
+        what = x->name;
+        size = 1;
+        for (const ir::Dim& d : x->dims) size = size && !d.dynamic ? std::optional(*size * d.size) : std::nullopt;
+    } else {
+        return;
+    }
+    if (!isa::is_scalar(type))
+        c.report(Code::element_type, stmt.at, ticked(what) + " has dtype " + std::string(language_name(type)) + ", which exists in memory only: no element of it is a scalar");
+    const auto* offset = op.operands.size() > 1 ? std::get_if<ir::ExprId>(&op.operands[1]) : nullptr;
+    auto v = offset ? c.constant(*offset) : std::nullopt;
+    if (v && (*v < 0 || (size && *v >= *size)))
+        c.report(Code::element_range, c.at(op, stmt, 1),
+                 "element " + std::to_string(*v) + " of " + ticked(what) + (size ? ", which has " + std::to_string(*size) : std::string()));
+}
+
+void valid_shape(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
+    const ir::ExprList* shape = c.list(op, 1);
+    if (!shape) return;
+    if (shape->size() != 2) {
+        c.report(Code::valid_shape, stmt.at, "a valid shape has two entries, here " + std::to_string(shape->size()));
+        return;
+    }
+    const isa::TileType* type = nullptr;
+    std::string who;
+    if (const ir::TileVar* t = c.tile(op, 0)) type = &t->type, who = t->name;
+    else if (const auto* g = op.operands.empty() ? nullptr : std::get_if<ir::GroupRef>(&op.operands[0])) type = &c.f[g->decl].type, who = c.f[g->decl].name;
+    if (!type) return;
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto v = c.constant((*shape)[i]);
+        if (v && (*v < 1 || *v > type->shape[i]))
+            c.report(Code::valid_shape, c.at(op, stmt, 1),
+                     std::to_string(*v) + (i == 0 ? " valid rows" : " valid columns") + " of " + ticked(who) + ", which is " + shape_text(type->shape[0], type->shape[1]));
+    }
+}
+
+} // namespace
+
+void check_movement(Context& c) {
+    each_statement(c.f.body, [&](const ir::Stmt& s) {
+        const auto* op = std::get_if<ir::Op>(&s.what);
+        if (!op) return;
+        switch (op->row->semantics) {
+        case isa::Semantics::load: window(c, *op, s); break;
+        case isa::Semantics::store:
+            window(c, *op, s);
+            fixpipe_options(c, *op, s);
+            break;
+        case isa::Semantics::move:
+            move(c, *op, s);
+            if (op->row->name == "move") fixpipe_options(c, *op, s);
+            break;
+        case isa::Semantics::insert: insert(c, *op, s); break;
+        case isa::Semantics::getval:
+        case isa::Semantics::setval: element(c, *op, s); break;
+        case isa::Semantics::set_validshape: valid_shape(c, *op, s); break;
+        default: break;
+        }
+    });
+}
+
+} // namespace pto::check
