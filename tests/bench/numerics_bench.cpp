@@ -1,6 +1,10 @@
 // The cube's inner kernel against the machine: GFLOP/s of products as matmul() runs them, next to a loop that only issues fused
 // multiply-adds. Prints ratios; nothing here is a test.
+#include "engine/execute/numerics/cast.hpp"
+#include "engine/execute/numerics/lanes.hpp"
 #include "engine/execute/numerics/matmul.hpp"
+#include "engine/execute/numerics/reduce.hpp"
+#include "engine/execute/numerics/tile_copy.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -66,4 +70,38 @@ int main() {
             const double kernel = product_rate(m, n, k, t, true), whole = product_rate((m + 15) / 16 * 16, (n + 15) / 16 * 16, (k + 15) / 16 * 16, t, false);
             std::printf("%16s %6s %12.1f %7.0f%% %12.1f %7.0f%%\n", shape, std::string(isa::name(t)).c_str(), kernel, 100 * kernel / peak, whole, 100 * whole / peak);
         }
+
+    // Lanes: elements per nanosecond on 64 x 64 tiles, as an executor calls them.
+    constexpr std::size_t n = 64 * 64;
+    std::vector<float> x(n, 1.25f), y(n, -0.5f), z(n);
+    std::printf("%24s %12s\n", "4096 lanes", "lanes/ns");
+    auto show = [](const char* name, double rate) { std::printf("%24s %12.2f\n", name, rate); };
+    for (isa::DType t : {isa::DType::fp32, isa::DType::fp16}) {
+        for (auto [fn, name] : {std::pair{isa::LaneFn::add, "add"}, {isa::LaneFn::max, "max"}, {isa::LaneFn::div, "div"}}) {
+            const auto kernel = numerics::binary_kernel(fn, t);
+            show((std::string(name) + " " + std::string(isa::name(t))).c_str(), best_rate(double(n), [&] { kernel(z.data(), x.data(), y.data(), n); }));
+        }
+        for (auto [fn, name] : {std::pair{isa::LaneFn::exp, "exp"}, {isa::LaneFn::log, "log"}, {isa::LaneFn::relu, "relu"}}) {
+            const auto kernel = numerics::unary_kernel(fn, t);
+            show((std::string(name) + " " + std::string(isa::name(t))).c_str(), best_rate(double(n), [&] { kernel(z.data(), x.data(), n); }));
+        }
+        show(("row sum " + std::string(isa::name(t))).c_str(), best_rate(double(n), [&] {
+                 for (int r = 0; r < 64; ++r) numerics::reduce_row(isa::LaneFn::sum, t, x.data() + r * 32, 64, z.data() + r);
+             }));
+        show(("row max " + std::string(isa::name(t))).c_str(), best_rate(double(n), [&] {
+                 for (int r = 0; r < 64; ++r) numerics::reduce_row(isa::LaneFn::max, t, x.data() + r * 32, 64, z.data() + r);
+             }));
+    }
+    for (auto [from, to] : {std::pair{isa::DType::fp32, isa::DType::fp16}, {isa::DType::fp16, isa::DType::fp32}, {isa::DType::fp32, isa::DType::int32}, {isa::DType::fp32, isa::DType::fp8e4m3}}) {
+        const auto rule = numerics::tile_cast_rule(from, to, isa::RoundMode::round);
+        show((std::string(isa::name(from)) + " to " + std::string(isa::name(to))).c_str(),
+             best_rate(double(n), [&] { numerics::cast_lanes(from, x.data(), to, z.data(), n, rule); }));
+    }
+    const auto nd = numerics::window_map(64, 1, 32), nz = numerics::tile_map(tile(64, 64, isa::DType::fp32, isa::MemorySpace::mat, isa::Layout::nz)),
+               zn = numerics::tile_map(tile(64, 64, isa::DType::fp32, isa::MemorySpace::mat, isa::Layout::zn));
+    auto* to = reinterpret_cast<std::byte*>(z.data());
+    const auto* from = reinterpret_cast<const std::byte*>(x.data());
+    show("copy ND to NZ fp32", best_rate(double(n), [&] { numerics::copy_window(to, {nz}, from, {nd}, 64, 64); }));
+    show("copy NZ to ND fp32", best_rate(double(n), [&] { numerics::copy_window(to, {nd}, from, {nz}, 64, 64); }));
+    show("copy ND to ZN fp32", best_rate(double(n), [&] { numerics::copy_window(to, {zn}, from, {nd}, 64, 64); }));
 }

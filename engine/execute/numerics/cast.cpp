@@ -92,6 +92,14 @@ void float_to(const float* values, bool integral, DType to, std::byte* dst, std:
     std::byte* at = dst + first * std::size_t(bits) / 8;
     if (is_integer(to)) {
         const Range range = range_of(to);
+        const bool within_int32 = bits >= 8 && (bits < 32 || to == DType::int32);
+        if (rule.saturate && within_int32 && rule.rounding != Rounding::odd) { // clamping pairs, the usual ones
+            std::int32_t whole[chunk];
+            fp32_to_int32(values, whole, n, rule.rounding, range.low, range.high - 1.0);
+            if (bits == 32) std::memcpy(at, whole, n * 4);
+            else for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), std::uint32_t(whole[i]));
+            return;
+        }
         for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), float_to_int(double(values[i]), range, rule));
         return;
     }

@@ -7,6 +7,7 @@
 #include "engine/execute/numerics/convert.hpp"
 #include "hwy/highway.h"
 
+#include <cmath>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -32,6 +33,31 @@ void Fp32ToBf16Away(const float* HWY_RESTRICT src, std::uint16_t* HWY_RESTRICT d
     for (std::size_t i = 0; i < n; ++i) dst[i] = fp32_to_bf16_away(src[i]);
 }
 
+template <class Round>
+void ToInt32(const float* HWY_RESTRICT src, std::int32_t* HWY_RESTRICT dst, std::size_t n, double low, double high, Round) {
+    for (std::size_t i = 0; i < n; ++i) {
+        double v = Round::run(double(src[i]));
+        v = v < low ? low : v;
+        v = v > high ? high : v;
+        v = v == v ? v : 0.0;
+        dst[i] = std::int32_t(v);
+    }
+}
+struct Nearest { static double run(double x) { return std::nearbyint(x); } };
+struct Away { static double run(double x) { return std::trunc(x + std::copysign(0.5, x)); } }; // an fp32 plus a half is exact in double while it matters
+struct Down { static double run(double x) { return std::floor(x); } };
+struct Up { static double run(double x) { return std::ceil(x); } };
+struct Toward { static double run(double x) { return std::trunc(x); } };
+void Fp32ToInt32(const float* src, std::int32_t* dst, std::size_t n, Rounding mode, double low, double high) {
+    switch (mode) {
+    case Rounding::rint: return ToInt32(src, dst, n, low, high, Nearest());
+    case Rounding::floor: return ToInt32(src, dst, n, low, high, Down());
+    case Rounding::ceil: return ToInt32(src, dst, n, low, high, Up());
+    case Rounding::trunc: return ToInt32(src, dst, n, low, high, Toward());
+    default: return ToInt32(src, dst, n, low, high, Away());
+    }
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace pto::numerics
 HWY_AFTER_NAMESPACE();
@@ -45,6 +71,7 @@ HWY_EXPORT(Bf16ToFp32);
 HWY_EXPORT(Fp32ToBf16);
 HWY_EXPORT(Fp32ToFp16Away);
 HWY_EXPORT(Fp32ToBf16Away);
+HWY_EXPORT(Fp32ToInt32);
 } // namespace
 
 void fp16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp16ToFp32)(src, dst, n); }
@@ -53,6 +80,9 @@ void bf16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYN
 void fp32_to_bf16(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16)(src, dst, n); }
 void fp32_to_fp16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToFp16Away)(src, dst, n); }
 void fp32_to_bf16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16Away)(src, dst, n); }
+void fp32_to_int32(const float* src, std::int32_t* dst, std::size_t n, Rounding mode, double low, double high) {
+    HWY_DYNAMIC_DISPATCH(Fp32ToInt32)(src, dst, n, mode, low, high);
+}
 
 void to_fp32(DType from, const void* src, float* dst, std::size_t n, std::size_t first) {
     if (from == DType::fp32) {

@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
@@ -303,4 +304,21 @@ TEST_CASE("fixpipe and quantisation") {
     float back[4];
     dequant(DType::int8, q, back, 4, 2.0f, -1.0f);
     CHECK(back[0] == -254.0f);
+}
+
+TEST_CASE("bulk float to integer equals the element rule on ties and ends") {
+    std::vector<float> x = {HUGE_VALF, -HUGE_VALF, NAN, 2147483648.0f, -2147483648.0f, 2147483520.0f, 1e30f, -1e30f, 0.49999997f, -0.49999997f, 8388607.5f, -0.0f};
+    for (int i = -1100; i <= 1100; ++i) x.push_back(float(i) / 4);
+    for (DType to : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64})
+        for (Rounding mode : modes)
+            for (bool saturate : {false, true}) {
+                std::vector<std::uint64_t> out(x.size());
+                cast_lanes(DType::fp32, x.data(), to, out.data(), x.size(), {mode, saturate});
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    std::uint64_t got = 0;
+                    std::memcpy(&got, reinterpret_cast<const std::uint8_t*>(out.data()) + i * std::size_t(isa::bytes(to)), std::size_t(isa::bytes(to)));
+                    INFO(x[i] << " to " << isa::name(to) << " mode " << int(mode) << " saturate " << saturate);
+                    REQUIRE(got == cast_element(DType::fp32, std::bit_cast<std::uint32_t>(x[i]), to, {mode, saturate}));
+                }
+            }
 }
