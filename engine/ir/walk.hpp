@@ -67,6 +67,27 @@ template <class F> void for_each_expression(const Stmt& s, F&& f) {
                s.what);
 }
 
+/// Calls f(stmt, op) for each operation, those inside vector calls included.
+template <class F> void for_each_op(const Body& body, F&& f) {
+    for_each_statement(body, [&](const Stmt& s) {
+        if (const auto* op = std::get_if<Op>(&s.what)) f(s, *op);
+    });
+}
+
+/// Calls f(expr) for an expression and everything below it, parents first.
+template <class F> void for_each_below(const Function& fn, ExprId root, F&& f) {
+    if (!root.valid()) return;
+    f(fn[root]);
+    const ExprId parts[] = {fn[root].a, fn[root].b, fn[root].c};
+    for (ExprId part : parts) for_each_below(fn, part, f);
+}
+
+/// Read, write or both: what two uses of one tile amount to.
+inline isa::Role unite(isa::Role a, isa::Role b) {
+    if (a == isa::Role::none || a == b) return b;
+    return b == isa::Role::none ? a : isa::Role::read_write;
+}
+
 struct TileAccess {
     TileVarId tile;
     isa::Role role = isa::Role::none;

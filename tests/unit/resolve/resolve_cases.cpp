@@ -1,0 +1,168 @@
+/// Runs tests/cases/resolve/*.case: `resolve_cases [--update] [name part ...]`; `resolve_cases --print FILE.py` shows one file's IR.
+/// Exit code 1 when a section differs. Sections: source, options (key NAME = N, type NAME = DT_X, static N = [..]), ir, facts, diagnostics.
+
+#include "engine/base/source_map.hpp"
+#include "engine/resolve/resolve.hpp"
+#include "tests/support/case_file.hpp"
+#include "tests/support/python_environment.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+using namespace pto;
+using namespace pto::test;
+
+namespace {
+
+resolve::ResolveOptions read_options(const std::string& text) {
+    resolve::ResolveOptions o;
+    std::istringstream in(text);
+    std::string line;
+    while (std::getline(in, line)) {
+        for (char& c : line)
+            if (c == '[' || c == ']' || c == ',' || c == '=') c = ' ';
+        std::istringstream words(line);
+        std::string what, name;
+        if (!(words >> what)) continue;
+        words >> name;
+        if (what == "key") {
+            words >> o.tiling_key[name];
+        } else if (what == "type") {
+            std::string type;
+            words >> type;
+            auto t = isa::find_dtype(type);
+            if (!t) throw std::runtime_error("unknown type " + type);
+            o.datatype[name] = *t;
+        } else if (what == "static") {
+            std::size_t at = std::stoul(name);
+            if (o.static_shapes.size() <= at) o.static_shapes.resize(at + 1);
+            std::int64_t n;
+            while (words >> n) o.static_shapes[at].push_back(n);
+        } else {
+            throw std::runtime_error("unknown option " + what);
+        }
+    }
+    return o;
+}
+
+std::string place(const SourceMap& sources, Span at) {
+    Position b = sources.begin(at), e = sources.end(at);
+    std::string out = std::to_string(b.line) + ":" + std::to_string(b.column) + "-";
+    if (e.line != b.line) out += std::to_string(e.line) + ":";
+    return out + std::to_string(e.column);
+}
+
+std::string print_diagnostics(const SourceMap& sources, const Diagnostics& list) {
+    std::string out;
+    for (const Diagnostic& d : list) {
+        out += place(sources, d.at) + " " + std::string(row(d.code).text) + ": " + d.message + "\n";
+        for (const Label& l : d.labels) out += "  " + place(sources, l.at) + " " + l.message + "\n";
+        if (d.fix) {
+            out += "  fix: " + d.fix->message;
+            for (const Edit& e : d.fix->edits) out += " [" + place(sources, e.at) + " -> " + e.replacement + "]";
+            out += "\n";
+        }
+        for (const std::string& a : d.advice) out += "  or: " + a + "\n";
+    }
+    return out.empty() ? "(none)\n" : out;
+}
+
+std::string print_facts(const SourceMap& sources, const pipeline::Facts& facts) {
+    static constexpr const char* kinds[] = {"unknown", "scalar", "tile", "tensor", "tuple", "struct", "struct array", "pointer"};
+    std::string out;
+    for (const auto& [at, value] : facts.if_const) out += "if " + std::string(sources.text(at)) + ": " + (value ? *value ? "true" : "false" : "?") + "\n";
+    for (const auto& [name, fact] : facts.names) {
+        out += name + ": " + kinds[int(fact.kind)];
+        if (fact.kind == pipeline::ValueKind::scalar) out += " " + std::string(isa::name(fact.dtype));
+        out += "\n";
+    }
+    for (const auto& [name, fields] : facts.structs) {
+        out += name + " {";
+        for (const auto& f : fields) out += " " + f.name + ": " + std::string(isa::name(f.dtype)) + (f.length ? "[" + std::to_string(f.length) + "]" : "") + ";";
+        out += " }\n";
+    }
+    for (const auto& [at, t] : facts.argument_dtypes) out += "argument " + std::string(sources.text(at)) + ": " + std::string(isa::name(t)) + "\n";
+    return out;
+}
+
+int print_file(const std::string& path, const std::string& kernel, int repeat) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    SourceMap sources;
+    PythonEnvironment environment(sources, path, text.str());
+    syntax::KernelSource source = environment.kernel(kernel);
+    auto result = resolve::resolve(source, environment, sources);
+    std::cout << print_diagnostics(sources, result.diagnostics);
+    if (result) std::cout << ir::print(result->kernel);
+    if (repeat > 0) {
+        auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < repeat; ++i) resolve::resolve(source, environment, sources);
+        double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / repeat;
+        std::cout << "resolve, both targets: " << us << " us\n";
+    }
+    return result ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    bool update = false;
+    std::vector<std::string> only;
+    for (int i = 1; i < argc; ++i) {
+        std::string a = argv[i];
+        if (a == "--print" && i + 1 < argc) return print_file(argv[i + 1], i + 2 < argc ? argv[i + 2] : "", i + 3 < argc ? std::stoi(argv[i + 3]) : 0);
+        if (a == "--update") update = true;
+        else only.push_back(a);
+    }
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator("tests/cases/resolve"))
+        if (entry.path().extension() == ".case") paths.push_back(entry.path().string());
+    std::sort(paths.begin(), paths.end());
+    int failed = 0, ran = 0;
+    for (const std::string& path : paths) {
+        if (!only.empty() && std::none_of(only.begin(), only.end(), [&](const std::string& o) { return path.find(o) != std::string::npos; })) continue;
+        ++ran;
+        CaseFile c = CaseFile::read(path);
+        bool bad = false;
+        try {
+            const std::string* text = c.find("source");
+            if (!text) throw std::runtime_error("no source section");
+            const std::string* options = c.find("options");
+            SourceMap sources;
+            PythonEnvironment environment(sources, "case.py", *text);
+            auto result = resolve::resolve(environment.kernel(), environment, sources, options ? read_options(*options) : resolve::ResolveOptions{});
+            if (!c.find("diagnostics")) c.sections.push_back({"diagnostics", ""});
+            for (CaseFile::Section& s : c.sections) {
+                std::string now;
+                if (s.name == "ir") now = result ? ir::print(result->kernel) : "(none)\n";
+                else if (s.name == "facts") now = result ? print_facts(sources, result->facts) : "(none)\n";
+                else if (s.name == "diagnostics") now = print_diagnostics(sources, result.diagnostics);
+                else continue;
+                if (now == s.text) continue;
+                bad = true;
+                if (!update) std::cout << path << ": " << s.name << "\n--- expected\n" << s.text << "--- actual\n" << now;
+                s.text = now;
+            }
+        } catch (const std::exception& e) {
+            std::cout << path << ": " << e.what() << "\n";
+            ++failed;
+            continue;
+        }
+        if (!bad) continue;
+        if (update) {
+            c.write();
+            std::cout << "updated " << path << "\n";
+        } else {
+            ++failed;
+        }
+    }
+    std::cout << ran << " cases, " << failed << " failed\n";
+    return failed == 0 && ran > 0 ? 0 : 1;
+}
