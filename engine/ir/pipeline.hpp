@@ -51,6 +51,7 @@ struct Buffer {
     std::int32_t slots = 0;               // 0: not static
     std::int64_t slot_bytes = 0;          // 0: not static
     std::vector<ByteRange> ranges;        // one a slot; empty when the address does not evaluate
+    bool addrs_is_base = false;           // a number; slots follow each other
     std::vector<std::vector<std::int32_t>> mutex_ids; // one list a slot; empty when not static or "auto"
     bool mutex_auto = false;
     IdList fwd, bwd;
@@ -58,6 +59,13 @@ struct Buffer {
     bool tracked = false;                 // a channel, or overlaps one
     Span type_at, addrs_at, mutex_at, depth_at; // argument values; invalid when absent
     bool channel() const { return fwd.given || bwd.given; }
+};
+
+/// x = pl.make_tile(...): bytes that fixes must not give away.
+struct FixedTile {
+    std::string name;
+    std::optional<isa::MemorySpace> memory;
+    std::optional<ByteRange> range;
 };
 
 // ---------------------------------------------------------------- accesses
@@ -181,6 +189,7 @@ struct Model {
     syntax::KernelSource source;
     std::string language;          // how the kernel spells the language module: "pl"
     std::vector<Buffer> buffers;   // in breadth-first order of declaration
+    std::vector<FixedTile> tiles;
     std::vector<Loop> loops;       // source order
     std::vector<FoldedBranch> folded;
     std::set<std::string> names;   // every name used in the kernel

@@ -1,6 +1,7 @@
 /// Which accesses belong together, and the rules about channels that need the schedule. K37 to K41.
 
 #include "engine/schedule/plan_schedule.hpp"
+#include "engine/sync/advice.hpp"
 #include "engine/sync/graph.hpp"
 
 #include <algorithm>
@@ -152,7 +153,10 @@ void check_channels(Graph& g) {
         Diagnostic& d = g.report(Code::too_few_slots, b.name_at, std::move(message));
         d.labels.push_back({g.stage(stages[0]).statement, "`" + g.stage(stages[0]).name + "` writes it, delay " + std::to_string(g.delay(stages[0]))});
         d.labels.push_back({g.stage(stages[1]).statement, "`" + g.stage(stages[1]).name + "` reads it, delay " + std::to_string(g.delay(stages[1]))});
-        d.advice.push_back("give `" + b.name + "` " + std::to_string(need) + " slots (mutex_ids, fwd_ids and bwd_ids grow with it, and " + std::to_string((need - b.slots) * b.slot_bytes) + " more bytes behind it)");
+        if (std::vector<Edit> edits = grow_slots(g.model, b.partner.valid() ? BufferId{} : BufferId{index}, need, g.limits); !edits.empty())
+            d.fix = Fix{"give `" + b.name + "` " + std::to_string(need) + " slots", std::move(edits)};
+        else
+            d.advice.push_back("give `" + b.name + "` " + std::to_string(need) + " slots (mutex_ids, fwd_ids and bwd_ids grow with it, and " + std::to_string((need - b.slots) * b.slot_bytes) + " more bytes behind it)");
         std::int32_t lower = g.schedule.preload - 1;
         for (; lower > 0; --lower) {
             const std::vector<std::int32_t> d2 = schedule::delays(std::int32_t(g.loop.stages.size()), lower);

@@ -10,6 +10,7 @@ namespace pto::sync {
 struct SyncLimits {
     std::int32_t event_ids = 16;   // ids 0 .. event_ids-1, one counter a direction
     std::int32_t max_pending = 15; // unmatched sets a counter holds
+    std::int64_t vec_bytes = 253952, mat_bytes = 524288; // UB of a vector core, L1: where a fix may place another slot
     bool auto_mutex = true;
 };
 

@@ -1,5 +1,6 @@
 /// Runs tests/cases/pipeline/*.case: `pipeline_cases [--update] [name part ...]`. Exit code 1 when a section differs.
 
+#include "engine/sync/advice.hpp"
 #include "tests/support/case_file.hpp"
 #include "tests/support/pipeline_run.hpp"
 
@@ -63,6 +64,7 @@ std::string actual(const std::string& section, const PipelineRun& run) {
     if (section == "drain") return print_permits(run, false);
     if (section == "generated") return run.generated ? run.generated->text : "(none)\n";
     if (section == "diagnostics") return print_diagnostics(run);
+    if (section == "advice") return run.model ? sync::print(*run.model, sync::advise(*run.model)) : "(none)\n";
     if (section == "after the fix") {
         const std::string fixed = apply_first_fix(run);
         if (fixed.empty()) return "no fix\n";

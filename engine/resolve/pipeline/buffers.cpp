@@ -23,6 +23,21 @@ struct Reader {
         }
     }
 
+    FixedTile fixed_tile(const Stmt& st) {
+        FixedTile t;
+        t.name = spell(st.targets.front());
+        Buffer b;
+        const Expr* type = st.value.args.size() > 1 ? &st.value.args[1] : st.value.keyword("type");
+        bool literal = false;
+        if (type) t.memory = s.memory_of_type(scope, *type, literal), read_size(b, *type);
+        const Expr* addr = st.value.keyword("addr");
+        std::optional<std::int64_t> at = addr ? s.integer(scope, *addr, true) : std::nullopt;
+        if (const Expr* size = st.value.keyword("size"))
+            if (std::optional<std::int64_t> n = s.integer(scope, *size, true)) b.slot_bytes = *n;
+        if (at && b.slot_bytes > 0) t.range = ByteRange{*at, *at + b.slot_bytes};
+        return t;
+    }
+
     void read(Buffer& b, const Expr& call) {
         if (const Expr* type = call.keyword("type")) {
             b.type_at = type->at;
@@ -129,6 +144,7 @@ struct Reader {
     void read_ranges(Buffer& b, const Expr& addrs) {
         if (b.slots <= 0 || b.slot_bytes <= 0) return;
         if (std::optional<std::int64_t> base = s.integer(scope, addrs, true)) {
+            b.addrs_is_base = true;
             for (std::int32_t j = 0; j < b.slots; ++j) b.ranges.push_back({*base + j * b.slot_bytes, *base + (j + 1) * b.slot_bytes});
         } else if (addrs.kind == ExprKind::list || addrs.kind == ExprKind::tuple) {
             if (std::int32_t(addrs.args.size()) != b.slots) return;
@@ -232,6 +248,8 @@ bool Scan::read_buffers() {
         if ((st.kind == StmtKind::assign || st.kind == StmtKind::annotated) && st.value.kind == ExprKind::call &&
             operation(kernel.scope, st.value.args.front()) == "make_tile_group")
             reader.declare(st);
+        if (st.kind == StmtKind::assign && st.value.kind == ExprKind::call && operation(kernel.scope, st.value.args.front()) == "make_tile")
+            model.tiles.push_back(reader.fixed_tile(st));
         if (st.kind == StmtKind::assign && st.targets.size() == 1 && st.targets[0].kind == ExprKind::name && st.value.kind == ExprKind::name)
             aliases.push_back(&st);
         for (const Stmt& b : st.body) queue.push_back(&b);
