@@ -86,8 +86,10 @@ std::uint64_t int_to_float(DType from, std::uint64_t pattern, DType to, CastRule
     return encode_exact(to, negative, negative ? 0 - value : value, 0, rule.rounding, rule.saturate);
 }
 
-/// fp32 values to any destination, elements first .. first + n of dst. `integral`: a floating type to itself, rounded to whole numbers.
-void float_to(const float* values, bool integral, DType to, std::byte* dst, std::size_t first, std::size_t n, CastRule rule) {
+/// fp32 values to any destination, elements first .. first + n of dst. `integral`: a floating type to itself, rounded
+/// to whole numbers.
+void float_to(const float* values, bool integral, DType to, std::byte* dst, std::size_t first, std::size_t n,
+              CastRule rule) {
     const int bits = isa::bits(to);
     std::byte* at = dst + first * std::size_t(bits) / 8;
     if (is_integer(to)) {
@@ -96,15 +98,20 @@ void float_to(const float* values, bool integral, DType to, std::byte* dst, std:
         if (rule.saturate && within_int32 && rule.rounding != Rounding::odd) { // clamping pairs, the usual ones
             std::int32_t whole[chunk];
             fp32_to_int32(values, whole, n, rule.rounding, range.low, range.high - 1.0);
-            if (bits == 32) std::memcpy(at, whole, n * 4);
-            else for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), std::uint32_t(whole[i]));
+            if (bits == 32)
+                std::memcpy(at, whole, n * 4);
+            else
+                for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), std::uint32_t(whole[i]));
             return;
         }
-        for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), float_to_int(double(values[i]), range, rule));
+        for (std::size_t i = 0; i < n; ++i)
+            write_element(at, bits, std::int64_t(i), float_to_int(double(values[i]), range, rule));
         return;
     }
     if (integral) {
-        for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), encode(to, canonical(to_integral(double(values[i]), rule.rounding))));
+        for (std::size_t i = 0; i < n; ++i)
+            write_element(at, bits, std::int64_t(i),
+                          encode(to, canonical(to_integral(double(values[i]), rule.rounding))));
         return;
     }
     auto* halves = reinterpret_cast<std::uint16_t*>(at);
@@ -119,7 +126,8 @@ void float_to(const float* values, bool integral, DType to, std::byte* dst, std:
     } else if (to == DType::bf16 && !rule.saturate && rule.rounding == Rounding::round) {
         fp32_to_bf16_away(values, halves, n);
     } else {
-        for (std::size_t i = 0; i < n; ++i) write_element(at, bits, std::int64_t(i), encode(to, double(values[i]), rule.rounding, rule.saturate));
+        for (std::size_t i = 0; i < n; ++i)
+            write_element(at, bits, std::int64_t(i), encode(to, double(values[i]), rule.rounding, rule.saturate));
     }
 }
 
@@ -132,8 +140,8 @@ CastRule tile_cast_rule(DType from, DType to, isa::RoundMode mode) {
     if (is_integer(to)) {
         if (mode == isa::RoundMode::none && isa::is_float(from)) rule.rounding = Rounding::trunc;
         const bool wraps = (from == DType::fp16 && (to == DType::int8 || to == DType::uint8)) ||
-                           ((from == DType::fp32 || from == DType::fp16) && to == DType::int16) || (from == DType::int64 && to == DType::int32) ||
-                           (from == DType::int32 && to == DType::int16);
+                           ((from == DType::fp32 || from == DType::fp16) && to == DType::int16) ||
+                           (from == DType::int64 && to == DType::int32) || (from == DType::int32 && to == DType::int16);
         rule.saturate = !wraps;
     } else {
         rule.saturate = !(to == DType::fp16 || to == DType::bf16 || to == DType::fp32);
@@ -145,14 +153,17 @@ CastRule astype_rule(DType from, DType to, isa::VfRoundMode mode, isa::SaturateM
     CastRule rule{rounding_of(mode), saturate == isa::SaturateMode::on};
     if (to == DType::hf8 && rule.rounding != Rounding::hybrid) rule.rounding = Rounding::round;
     if (to == DType::fp32) rule.saturate = false;
-    if (to == DType::hf8 || (from == DType::fp32 && (to == DType::fp8e4m3 || to == DType::fp8e5m2))) rule.saturate = true;
+    if (to == DType::hf8 || (from == DType::fp32 && (to == DType::fp8e4m3 || to == DType::fp8e5m2)))
+        rule.saturate = true;
     if (isa::is_int(from) && isa::is_int(to) && isa::bits(to) > isa::bits(from)) rule.saturate = true;
     return rule;
 }
 
 std::uint64_t cast_element(DType from, std::uint64_t pattern, DType to, CastRule rule) {
     const std::uint64_t mask = isa::bits(to) == 64 ? ~0ull : (1ull << isa::bits(to)) - 1;
-    if (is_integer(from)) return (is_integer(to) ? int_to_int(from, pattern, to, rule.saturate) : int_to_float(from, pattern, to, rule)) & mask;
+    if (is_integer(from))
+        return (is_integer(to) ? int_to_int(from, pattern, to, rule.saturate) : int_to_float(from, pattern, to, rule)) &
+               mask;
     const float value = decode(from, std::uint32_t(pattern));
     if (is_integer(to)) return float_to_int(double(value), range_of(to), rule) & mask;
     if (from == to) return encode(to, canonical(to_integral(double(value), rule.rounding)));
@@ -174,15 +185,20 @@ void cast_lanes(DType from, const void* src, DType to, void* dst, std::size_t n,
         return;
     }
     const int from_bits = isa::bits(from), to_bits = isa::bits(to);
-    if (to == DType::fp32 && rule.rounding == Rounding::rint && (from == DType::int32 || from == DType::int16 || from == DType::int8)) {
+    if (to == DType::fp32 && rule.rounding == Rounding::rint &&
+        (from == DType::int32 || from == DType::int16 || from == DType::int8)) {
         auto* values = static_cast<float*>(dst);
-        if (from == DType::int32) for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int32_t*>(src)[i]);
-        else if (from == DType::int16) for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int16_t*>(src)[i]);
-        else for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int8_t*>(src)[i]);
+        if (from == DType::int32)
+            for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int32_t*>(src)[i]);
+        else if (from == DType::int16)
+            for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int16_t*>(src)[i]);
+        else
+            for (std::size_t i = 0; i < n; ++i) values[i] = float(static_cast<const std::int8_t*>(src)[i]);
         return;
     }
     for (std::size_t i = 0; i < n; ++i)
-        write_element(out, to_bits, std::int64_t(i), cast_element(from, read_element(in, from_bits, std::int64_t(i)), to, rule));
+        write_element(out, to_bits, std::int64_t(i),
+                      cast_element(from, read_element(in, from_bits, std::int64_t(i)), to, rule));
 }
 
 float fixpipe_scale(std::uint32_t word) { return std::bit_cast<float>(word & 0xFFFFE000u); }
@@ -198,26 +214,33 @@ void fixpipe_lanes(DType from, const void* src, DType to, void* dst, std::size_t
     const CastRule cast{to == DType::hf8 ? Rounding::round : Rounding::rint, rule.scaled};
     for (std::size_t i = 0; i < n; i += chunk) {
         const std::size_t some = std::min(chunk, n - i);
-        if (from == DType::int32) for (std::size_t j = 0; j < some; ++j) values[j] = float(static_cast<const std::int32_t*>(src)[i + j]);
-        else for (std::size_t j = 0; j < some; ++j) values[j] = canonical(static_cast<const float*>(src)[i + j]);
-        if (rule.relu) for (std::size_t j = 0; j < some; ++j) values[j] = max_fp32(values[j], 0.0f);
-        if (rule.scaled) for (std::size_t j = 0; j < some; ++j) values[j] = canonical(values[j] * rule.scale);
+        if (from == DType::int32)
+            for (std::size_t j = 0; j < some; ++j) values[j] = float(static_cast<const std::int32_t*>(src)[i + j]);
+        else
+            for (std::size_t j = 0; j < some; ++j) values[j] = canonical(static_cast<const float*>(src)[i + j]);
+        if (rule.relu)
+            for (std::size_t j = 0; j < some; ++j) values[j] = max_fp32(values[j], 0.0f);
+        if (rule.scaled)
+            for (std::size_t j = 0; j < some; ++j) values[j] = canonical(values[j] * rule.scale);
         float_to(values, false, to, static_cast<std::byte*>(dst), i, some, cast);
     }
 }
 
 void quant_sym(const float* src, std::int8_t* dst, std::size_t n, float scale) {
     const Range range = range_of(DType::int8);
-    for (std::size_t i = 0; i < n; ++i) dst[i] = std::int8_t(float_to_int(double(src[i] * scale), range, {Rounding::rint, true}));
+    for (std::size_t i = 0; i < n; ++i)
+        dst[i] = std::int8_t(float_to_int(double(src[i] * scale), range, {Rounding::rint, true}));
 }
 void quant_asym(const float* src, std::uint8_t* dst, std::size_t n, float scale, float offset) {
     const Range range = range_of(DType::uint8);
-    for (std::size_t i = 0; i < n; ++i) dst[i] = std::uint8_t(float_to_int(double(src[i] * scale + offset), range, {Rounding::rint, true}));
+    for (std::size_t i = 0; i < n; ++i)
+        dst[i] = std::uint8_t(float_to_int(double(src[i] * scale + offset), range, {Rounding::rint, true}));
 }
 void dequant(DType from, const void* src, float* dst, std::size_t n, float scale, float offset) {
     const int bits = isa::bits(from);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto value = std::int64_t(sign_extend(from, read_element(static_cast<const std::byte*>(src), bits, std::int64_t(i))));
+        const auto value =
+            std::int64_t(sign_extend(from, read_element(static_cast<const std::byte*>(src), bits, std::int64_t(i))));
         dst[i] = canonical((float(value) - offset) * scale);
     }
 }

@@ -1,5 +1,6 @@
 // Plain loops, compiled once per Highway target: the compiler vectorises them, Highway chooses at run time.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_DISABLED_TARGETS                                                                                           \
+    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/execute/numerics/convert.cpp"
 #include "hwy/foreach_target.h"
@@ -34,7 +35,8 @@ void Fp32ToBf16Away(const float* HWY_RESTRICT src, std::uint16_t* HWY_RESTRICT d
 }
 
 template <class Round>
-void ToInt32(const float* HWY_RESTRICT src, std::int32_t* HWY_RESTRICT dst, std::size_t n, double low, double high, Round) {
+void ToInt32(const float* HWY_RESTRICT src, std::int32_t* HWY_RESTRICT dst, std::size_t n, double low, double high,
+             Round) {
     for (std::size_t i = 0; i < n; ++i) {
         double v = Round::run(double(src[i]));
         v = v < low ? low : v;
@@ -43,11 +45,21 @@ void ToInt32(const float* HWY_RESTRICT src, std::int32_t* HWY_RESTRICT dst, std:
         dst[i] = std::int32_t(v);
     }
 }
-struct Nearest { static double run(double x) { return std::nearbyint(x); } };
-struct Away { static double run(double x) { return std::trunc(x + std::copysign(0.5, x)); } }; // an fp32 plus a half is exact in double while it matters
-struct Down { static double run(double x) { return std::floor(x); } };
-struct Up { static double run(double x) { return std::ceil(x); } };
-struct Toward { static double run(double x) { return std::trunc(x); } };
+struct Nearest {
+    static double run(double x) { return std::nearbyint(x); }
+};
+struct Away {
+    static double run(double x) { return std::trunc(x + std::copysign(0.5, x)); }
+}; // an fp32 plus a half is exact in double while it matters
+struct Down {
+    static double run(double x) { return std::floor(x); }
+};
+struct Up {
+    static double run(double x) { return std::ceil(x); }
+};
+struct Toward {
+    static double run(double x) { return std::trunc(x); }
+};
 void Fp32ToInt32(const float* src, std::int32_t* dst, std::size_t n, Rounding mode, double low, double high) {
     switch (mode) {
     case Rounding::rint: return ToInt32(src, dst, n, low, high, Nearest());
@@ -74,12 +86,24 @@ HWY_EXPORT(Fp32ToBf16Away);
 HWY_EXPORT(Fp32ToInt32);
 } // namespace
 
-void fp16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp16ToFp32)(src, dst, n); }
-void fp32_to_fp16(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToFp16)(src, dst, n); }
-void bf16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Bf16ToFp32)(src, dst, n); }
-void fp32_to_bf16(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16)(src, dst, n); }
-void fp32_to_fp16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToFp16Away)(src, dst, n); }
-void fp32_to_bf16_away(const float* src, std::uint16_t* dst, std::size_t n) { HWY_DYNAMIC_DISPATCH(Fp32ToBf16Away)(src, dst, n); }
+void fp16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Fp16ToFp32)(src, dst, n);
+}
+void fp32_to_fp16(const float* src, std::uint16_t* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Fp32ToFp16)(src, dst, n);
+}
+void bf16_to_fp32(const std::uint16_t* src, float* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Bf16ToFp32)(src, dst, n);
+}
+void fp32_to_bf16(const float* src, std::uint16_t* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Fp32ToBf16)(src, dst, n);
+}
+void fp32_to_fp16_away(const float* src, std::uint16_t* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Fp32ToFp16Away)(src, dst, n);
+}
+void fp32_to_bf16_away(const float* src, std::uint16_t* dst, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(Fp32ToBf16Away)(src, dst, n);
+}
 void fp32_to_int32(const float* src, std::int32_t* dst, std::size_t n, Rounding mode, double low, double high) {
     HWY_DYNAMIC_DISPATCH(Fp32ToInt32)(src, dst, n, mode, low, high);
 }

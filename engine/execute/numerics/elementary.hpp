@@ -1,7 +1,7 @@
 #pragma once
-/// exp, ln and fused multiply-add with one meaning on every machine: only +, -, *, / and bit operations in double, no library call,
-/// no branch, so loops over them vectorise and scalar and vector code agree bit for bit.
-/// Error before the final rounding to fp32 is below 2^-40 relative, so results are within 0.501 ulp.
+/// exp, ln and fused multiply-add with one meaning on every machine: only +, -, *, / and bit operations in double, no
+/// library call, no branch, so loops over them vectorise and scalar and vector code agree bit for bit. Error before the
+/// final rounding to fp32 is below 2^-40 relative, so results are within 0.501 ulp.
 
 #include "engine/execute/numerics/float_formats.hpp"
 
@@ -85,7 +85,8 @@ inline float to_odd_fp32(double s) {
     const std::uint32_t toward_zero = bits - (size > wanted ? 1u : 0u);
     return std::bit_cast<float>(back != s && s == s ? toward_zero | 1u : bits);
 }
-/// a * b + c of fp16 or bf16 values with enough sticky information that the following rounding to 16 bits is the only one.
+/// a * b + c of fp16 or bf16 values with enough sticky information that the following rounding to 16 bits is the only
+/// one.
 inline float fma_16(float a, float b, float c) {
     const double p = double(a) * double(b), z = double(c), s = p + z; // p is exact
     const double part = s - p, lost = (p - (s - part)) + (z - part);  // s + lost is exact

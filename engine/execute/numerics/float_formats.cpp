@@ -6,7 +6,8 @@
 namespace pto::numerics {
 namespace {
 
-/// An IEEE-like format: `infinity` is the pattern of +inf (0: none), `largest` of the largest finite value, `nan` of NaN (0: none).
+/// An IEEE-like format: `infinity` is the pattern of +inf (0: none), `largest` of the largest finite value, `nan` of
+/// NaN (0: none).
 struct Format {
     int mantissa_bits, bias;
     std::uint32_t largest, infinity, nan, sign;
@@ -50,8 +51,9 @@ float decode_ieee_like(const Format& f, std::uint32_t pattern) {
     return sign * float(std::ldexp(double(significand), exponent));
 }
 
-// HiFloat8: sign, a prefix-coded "dot" field that gives the width of the exponent, a sign-magnitude exponent with hidden leading one,
-// and what is left as mantissa. 0000 is the subnormal range 2^-22 .. 2^-16; 0x80 is NaN; +-1.5 * 2^15 is infinity; there is one zero.
+// HiFloat8: sign, a prefix-coded "dot" field that gives the width of the exponent, a sign-magnitude exponent with
+// hidden leading one, and what is left as mantissa. 0000 is the subnormal range 2^-22 .. 2^-16; 0x80 is NaN; +-1.5 *
+// 2^15 is infinity; there is one zero.
 float decode_hf8(std::uint32_t p) {
     if (p == 0x00) return 0.0f;
     if (p == 0x80) return canonical_nan();
@@ -61,10 +63,15 @@ float decode_hf8(std::uint32_t p) {
     if (m < 0x08) return sign * power_of_two(int(m) - 23);
     int exponent = 0, width = 3;
     bool down = false;
-    if (m >= 0x60) { exponent = 8 + int((m >> 1) & 7), down = (m & 0x10) != 0, width = 1; }
-    else if (m >= 0x40) { exponent = 4 + int((m >> 2) & 3), down = (m & 0x10) != 0, width = 2; }
-    else if (m >= 0x20) { exponent = 2 + int((m >> 3) & 1), down = (m & 0x10) != 0; }
-    else if (m >= 0x10) { exponent = 1, down = (m & 0x08) != 0; }
+    if (m >= 0x60) {
+        exponent = 8 + int((m >> 1) & 7), down = (m & 0x10) != 0, width = 1;
+    } else if (m >= 0x40) {
+        exponent = 4 + int((m >> 2) & 3), down = (m & 0x10) != 0, width = 2;
+    } else if (m >= 0x20) {
+        exponent = 2 + int((m >> 3) & 1), down = (m & 0x10) != 0;
+    } else if (m >= 0x10) {
+        exponent = 1, down = (m & 0x08) != 0;
+    }
     const std::uint32_t fraction = m & ((1u << width) - 1);
     const float significand = 1.0f + float(fraction) / float(1u << width);
     return sign * significand * power_of_two(down ? -exponent : exponent);
@@ -73,9 +80,12 @@ float decode_hf8(std::uint32_t p) {
 std::array<float, 256> table_of(DType t, int patterns) {
     std::array<float, 256> out{};
     for (int i = 0; i < patterns; ++i) {
-        if (t == DType::hf8) out[std::size_t(i)] = decode_hf8(std::uint32_t(i));
-        else if (t == DType::fp8e8m0) out[std::size_t(i)] = i == 0xFF ? canonical_nan() : power_of_two(i - 127);
-        else out[std::size_t(i)] = decode_ieee_like(*ieee_like(t), std::uint32_t(i));
+        if (t == DType::hf8)
+            out[std::size_t(i)] = decode_hf8(std::uint32_t(i));
+        else if (t == DType::fp8e8m0)
+            out[std::size_t(i)] = i == 0xFF ? canonical_nan() : power_of_two(i - 127);
+        else
+            out[std::size_t(i)] = decode_ieee_like(*ieee_like(t), std::uint32_t(i));
     }
     return out;
 }
@@ -116,8 +126,8 @@ std::uint32_t overflow_pattern(const Format& f, bool negative, bool to_largest) 
     return f.infinity != 0 ? sign | f.infinity : f.nan;
 }
 
-/// The threshold of HYBRID for |E| >= 4: the 14 bits after the last kept one against the 14 lowest bits of the fp32 significand.
-/// An estimate of the published description; hardware's rule is not documented bit by bit.
+/// The threshold of HYBRID for |E| >= 4: the 14 bits after the last kept one against the 14 lowest bits of the fp32
+/// significand. An estimate of the published description; hardware's rule is not documented bit by bit.
 bool hybrid_up(std::uint64_t magnitude, int msb, int kept_bits) {
     const std::uint64_t fp32 = msb >= 23 ? magnitude >> (msb - 23) : magnitude << (23 - msb);
     const int lost_bits = 23 - kept_bits;
@@ -153,7 +163,8 @@ std::uint32_t encode_hf8(bool negative, std::uint64_t magnitude, int exponent, R
         width = grown <= 3 ? 3 : grown <= 7 ? 2 : grown <= 15 ? 1 : 0;
     }
     const std::uint32_t fraction = std::uint32_t(q) & ((1u << width) - 1);
-    if (e > 15 || (e == 15 && fraction != 0)) return sign | (saturate || overflows_to_largest(negative, mode) ? 0x6Eu : 0x6Fu);
+    if (e > 15 || (e == 15 && fraction != 0))
+        return sign | (saturate || overflows_to_largest(negative, mode) ? 0x6Eu : 0x6Fu);
     const std::uint32_t down = e < 0 ? 1 : 0, a = std::uint32_t(e < 0 ? -e : e);
     if (a == 0) return sign | 0x08u | fraction;
     if (a == 1) return sign | 0x10u | down << 3 | fraction;
@@ -163,7 +174,8 @@ std::uint32_t encode_hf8(bool negative, std::uint64_t magnitude, int exponent, R
     return sign | std::uint32_t(e + 23);
 }
 
-std::uint32_t encode_e8m0(std::uint64_t magnitude, int exponent, Rounding mode) { // the sign is dropped: a scale is positive
+std::uint32_t encode_e8m0(std::uint64_t magnitude, int exponent,
+                          Rounding mode) { // the sign is dropped: a scale is positive
     if (magnitude == 0) return 0;
     const int msb = 63 - std::countl_zero(magnitude);
     int e = msb + exponent;
@@ -228,7 +240,8 @@ float decode(DType format, std::uint32_t pattern) {
     return table == nullptr ? canonical_nan() : table[pattern & (isa::bits(format) == 4 ? 0xFu : 0xFFu)];
 }
 
-std::uint32_t encode_exact(DType format, bool negative, std::uint64_t magnitude, int exponent, Rounding mode, bool saturate) {
+std::uint32_t encode_exact(DType format, bool negative, std::uint64_t magnitude, int exponent, Rounding mode,
+                           bool saturate) {
     if (format == DType::hf8) return encode_hf8(negative, magnitude, exponent, mode, saturate);
     if (format == DType::fp8e8m0) return encode_e8m0(magnitude, exponent, mode);
     const Format* f = ieee_like(format);
@@ -237,15 +250,18 @@ std::uint32_t encode_exact(DType format, bool negative, std::uint64_t magnitude,
     if (magnitude == 0) return sign;
     const int msb = 63 - std::countl_zero(magnitude);
     const int value_exponent = msb + exponent, smallest = 1 - f->bias;
-    if (value_exponent > 1 - f->bias + 300) return overflow_pattern(*f, negative, saturate || overflows_to_largest(negative, mode));
+    if (value_exponent > 1 - f->bias + 300)
+        return overflow_pattern(*f, negative, saturate || overflows_to_largest(negative, mode));
     const bool subnormal = value_exponent < smallest;
     const int ulp_exponent = (subnormal ? smallest : value_exponent) - f->mantissa_bits;
     const std::uint64_t q = shift_round(magnitude, ulp_exponent - exponent, negative, mode);
     // A carry out of the significand moves into the exponent field by itself.
-    const std::uint64_t base = subnormal ? 0 : (std::uint64_t(value_exponent + f->bias) << f->mantissa_bits) - (1ull << f->mantissa_bits);
+    const std::uint64_t base =
+        subnormal ? 0 : (std::uint64_t(value_exponent + f->bias) << f->mantissa_bits) - (1ull << f->mantissa_bits);
     const std::uint64_t pattern = base + q;
     if (pattern > f->largest)
-        return overflow_pattern(*f, negative, (saturate && format != DType::fp32) || overflows_to_largest(negative, mode));
+        return overflow_pattern(*f, negative,
+                                (saturate && format != DType::fp32) || overflows_to_largest(negative, mode));
     return sign | std::uint32_t(pattern);
 }
 

@@ -54,7 +54,8 @@ inline std::uint16_t fp32_to_fp16_away(float x) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
     const std::uint32_t normal = (magnitude - 0x38000000u + 0x1000u) >> 13;
-    const float scaled = std::bit_cast<float>(magnitude < 0x38800000u ? magnitude : 0u) * 0x1p24f; // exact, in subnormal ulps
+    const float scaled =
+        std::bit_cast<float>(magnitude < 0x38800000u ? magnitude : 0u) * 0x1p24f; // exact, in subnormal ulps
     const std::int32_t whole = std::int32_t(scaled);
     const std::uint32_t subnormal = std::uint32_t(whole) + (scaled - float(whole) >= 0.5f ? 1u : 0u);
     std::uint32_t out = magnitude < 0x38800000u ? subnormal : normal;
@@ -80,12 +81,15 @@ float decode(DType format, std::uint32_t pattern);
 const float* decode_table(DType format);
 
 /// Rounds (-1)^negative * magnitude * 2^exponent, an exact number, to a pattern of `format`.
-///   saturate  overflow gives the largest finite value; otherwise infinity, or NaN where the format has no infinity (E4M3FN), or the
-///             largest value where it has neither (FP4). Directed modes overflow as IEEE 754 says: to the largest finite value on the side
-///             they round away from, and so does `odd`.
-std::uint32_t encode_exact(DType format, bool negative, std::uint64_t magnitude, int exponent, Rounding mode, bool saturate);
+///   saturate  overflow gives the largest finite value; otherwise infinity, or NaN where the format has no infinity
+///   (E4M3FN), or the
+///             largest value where it has neither (FP4). Directed modes overflow as IEEE 754 says: to the largest
+///             finite value on the side they round away from, and so does `odd`.
+std::uint32_t encode_exact(DType format, bool negative, std::uint64_t magnitude, int exponent, Rounding mode,
+                           bool saturate);
 /// Rounds x; infinities saturate like an overflow; NaN is NaN, or 0 when saturating or when the format has none.
-/// FP32 and BF16->E8M0 targets ignore `saturate`: fp32 keeps infinity and NaN, E8M0 gives 0xFE for an overflow and 0xFF for NaN.
+/// FP32 and BF16->E8M0 targets ignore `saturate`: fp32 keeps infinity and NaN, E8M0 gives 0xFE for an overflow and 0xFF
+/// for NaN.
 std::uint32_t encode(DType format, double x, Rounding mode = Rounding::rint, bool saturate = false);
 
 /// A fp32 operand of exp, ln, sqrt, div: the vector unit does not support subnormal inputs there (hardware 5.3).

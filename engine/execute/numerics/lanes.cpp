@@ -23,10 +23,14 @@ struct Broadcast {
     }
 };
 
-template <class T> void select_as(T* out, const std::uint8_t* chosen, const T* a, const T* b, std::size_t n) {
+template <class T>
+void select_as(T* out, const std::uint8_t* chosen, const T* a, const T* b, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) out[i] = chosen[i] != 0 ? a[i] : b[i];
 }
-template <class T> void splat_as(void* out, std::uint64_t pattern, std::size_t n) { std::fill_n(static_cast<T*>(out), n, T(pattern)); }
+template <class T>
+void splat_as(void* out, std::uint64_t pattern, std::size_t n) {
+    std::fill_n(static_cast<T*>(out), n, T(pattern));
+}
 
 } // namespace
 
@@ -34,7 +38,11 @@ UnaryKernel unary_kernel(LaneFn fn, DType type) {
     if (fn == LaneFn::copy) {
         static constexpr DType by_size[] = {DType::uint8, DType::uint16, DType::uint32, DType::uint64};
         if (isa::bits(type) < 8) return nullptr;
-        return int_lanes(by_size[isa::bytes(type) == 1 ? 0 : isa::bytes(type) == 2 ? 1 : isa::bytes(type) == 4 ? 2 : 3]).copy;
+        return int_lanes(by_size[isa::bytes(type) == 1   ? 0
+                                 : isa::bytes(type) == 2 ? 1
+                                 : isa::bytes(type) == 4 ? 2
+                                                         : 3])
+            .copy;
     }
     if (lane_float(type)) {
         const FloatTable t = float_lanes(type);
@@ -110,7 +118,8 @@ BinaryKernel binary_kernel(LaneFn fn, DType type) {
 }
 
 TernaryKernel ternary_kernel(LaneFn fn, DType type, bool fused) {
-    const bool product = fn == LaneFn::mul_add_dst || fn == LaneFn::mul_dst_add || fn == LaneFn::fused_mul_add || fn == LaneFn::axpy;
+    const bool product =
+        fn == LaneFn::mul_add_dst || fn == LaneFn::mul_dst_add || fn == LaneFn::fused_mul_add || fn == LaneFn::axpy;
     if (lane_float(type)) {
         const FloatTable t = float_lanes(type);
         if (fn == LaneFn::addc) return t.addc;
@@ -141,13 +150,17 @@ CompareKernel compare_kernel(LaneFn fn, DType type) {
 void apply_scalar(BinaryKernel kernel, DType type, void* out, const void* a, const void* scalar, std::size_t n) {
     const Broadcast b(type, scalar, n);
     for (std::size_t i = 0; i < n; i += b.count)
-        kernel(static_cast<std::byte*>(out) + i * b.size, static_cast<const std::byte*>(a) + i * b.size, b.bytes, std::min(b.count, n - i));
+        kernel(static_cast<std::byte*>(out) + i * b.size, static_cast<const std::byte*>(a) + i * b.size, b.bytes,
+               std::min(b.count, n - i));
 }
-void apply_scalar(CompareKernel kernel, DType type, std::uint8_t* out, const void* a, const void* scalar, std::size_t n) {
+void apply_scalar(CompareKernel kernel, DType type, std::uint8_t* out, const void* a, const void* scalar,
+                  std::size_t n) {
     const Broadcast b(type, scalar, n);
-    for (std::size_t i = 0; i < n; i += b.count) kernel(out + i, static_cast<const std::byte*>(a) + i * b.size, b.bytes, std::min(b.count, n - i));
+    for (std::size_t i = 0; i < n; i += b.count)
+        kernel(out + i, static_cast<const std::byte*>(a) + i * b.size, b.bytes, std::min(b.count, n - i));
 }
-void apply_scalar(TernaryKernel kernel, DType type, void* out, const void* a, const void* scalar, const void* c, std::size_t n) {
+void apply_scalar(TernaryKernel kernel, DType type, void* out, const void* a, const void* scalar, const void* c,
+                  std::size_t n) {
     const Broadcast b(type, scalar, n);
     for (std::size_t i = 0; i < n; i += b.count)
         kernel(static_cast<std::byte*>(out) + i * b.size, static_cast<const std::byte*>(a) + i * b.size, b.bytes,
@@ -156,10 +169,22 @@ void apply_scalar(TernaryKernel kernel, DType type, void* out, const void* a, co
 
 void select_lanes(void* out, const std::uint8_t* chosen, const void* a, const void* b, int bytes, std::size_t n) {
     switch (bytes) {
-    case 1: select_as(static_cast<std::uint8_t*>(out), chosen, static_cast<const std::uint8_t*>(a), static_cast<const std::uint8_t*>(b), n); break;
-    case 2: select_as(static_cast<std::uint16_t*>(out), chosen, static_cast<const std::uint16_t*>(a), static_cast<const std::uint16_t*>(b), n); break;
-    case 4: select_as(static_cast<std::uint32_t*>(out), chosen, static_cast<const std::uint32_t*>(a), static_cast<const std::uint32_t*>(b), n); break;
-    default: select_as(static_cast<std::uint64_t*>(out), chosen, static_cast<const std::uint64_t*>(a), static_cast<const std::uint64_t*>(b), n); break;
+    case 1:
+        select_as(static_cast<std::uint8_t*>(out), chosen, static_cast<const std::uint8_t*>(a),
+                  static_cast<const std::uint8_t*>(b), n);
+        break;
+    case 2:
+        select_as(static_cast<std::uint16_t*>(out), chosen, static_cast<const std::uint16_t*>(a),
+                  static_cast<const std::uint16_t*>(b), n);
+        break;
+    case 4:
+        select_as(static_cast<std::uint32_t*>(out), chosen, static_cast<const std::uint32_t*>(a),
+                  static_cast<const std::uint32_t*>(b), n);
+        break;
+    default:
+        select_as(static_cast<std::uint64_t*>(out), chosen, static_cast<const std::uint64_t*>(a),
+                  static_cast<const std::uint64_t*>(b), n);
+        break;
     }
 }
 

@@ -1,5 +1,6 @@
 // Comparisons: one byte a lane.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_DISABLED_TARGETS                                                                                           \
+    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/execute/numerics/lanes_compare.cpp"
 #include "hwy/foreach_target.h"
@@ -13,14 +14,45 @@ namespace pto::numerics {
 namespace HWY_NAMESPACE {
 #include "engine/execute/numerics/lanes_loops.inc"
 
-struct Eq { template <class T> static bool run(T a, T b) { return a == b; } };
-struct Ne { template <class T> static bool run(T a, T b) { return a != b; } };
-struct Lt { template <class T> static bool run(T a, T b) { return a < b; } };
-struct Le { template <class T> static bool run(T a, T b) { return a <= b; } };
-struct Gt { template <class T> static bool run(T a, T b) { return a > b; } };
-struct Ge { template <class T> static bool run(T a, T b) { return a >= b; } };
+struct Eq {
+    template <class T>
+    static bool run(T a, T b) {
+        return a == b;
+    }
+};
+struct Ne {
+    template <class T>
+    static bool run(T a, T b) {
+        return a != b;
+    }
+};
+struct Lt {
+    template <class T>
+    static bool run(T a, T b) {
+        return a < b;
+    }
+};
+struct Le {
+    template <class T>
+    static bool run(T a, T b) {
+        return a <= b;
+    }
+};
+struct Gt {
+    template <class T>
+    static bool run(T a, T b) {
+        return a > b;
+    }
+};
+struct Ge {
+    template <class T>
+    static bool run(T a, T b) {
+        return a >= b;
+    }
+};
 
-template <class L> CompareTable Fill() {
+template <class L>
+CompareTable Fill() {
     return {Compare<L, Eq>, Compare<L, Ne>, Compare<L, Lt>, Compare<L, Le>, Compare<L, Gt>, Compare<L, Ge>};
 }
 

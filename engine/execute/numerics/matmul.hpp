@@ -28,24 +28,26 @@ struct MatmulAddend {
 };
 
 /// dst[i, j] = addend[i, j] + sum over k of lhs[i, k] * rhs[k, j].
-///   in     lhs, rhs  fp32, fp16, bf16, any FP8, HF8, FP4 (dst fp32), or both int8 / uint8 (dst int32, the addition saturates)
+///   in     lhs, rhs  fp32, fp16, bf16, any FP8, HF8, FP4 (dst fp32), or both int8 / uint8 (dst int32, the addition
+///   saturates)
 ///          m, n, k   effective sizes, each at least 1
 ///   out    dst, 4-byte elements under dst_map; it may be the addend's memory when the maps are equal
 ///   fails  returns false for a pair of types the cube does not have; nothing is written
-bool matmul(MatmulScratch& scratch, std::byte* dst, const TileMap& dst_map, const MatmulOperand& lhs, const MatmulOperand& rhs, std::int64_t m,
-            std::int64_t n, std::int64_t k, const MatmulAddend& addend = {});
+bool matmul(MatmulScratch& scratch, std::byte* dst, const TileMap& dst_map, const MatmulOperand& lhs,
+            const MatmulOperand& rhs, std::int64_t m, std::int64_t n, std::int64_t k, const MatmulAddend& addend = {});
 
-/// MX product: groups of 32 along k. Each group's product g is an fma chain from +0; t = fp32(g * 2^(sa-127) * 2^(sb-127)), rounded once;
-/// p = p + t for groups ascending from p = +0; then the addend. A scale of 0xFF is NaN.
+/// MX product: groups of 32 along k. Each group's product g is an fma chain from +0; t = fp32(g * 2^(sa-127) *
+/// 2^(sb-127)), rounded once; p = p + t for groups ascending from p = +0; then the addend. A scale of 0xFF is NaN.
 ///   in   scale_lhs [m, k/32], scale_rhs [k/32, n]  E8M0 bytes under their maps; k is a multiple of 32
-bool matmul_mx(MatmulScratch& scratch, std::byte* dst, const TileMap& dst_map, const MatmulOperand& lhs, const MatmulOperand& rhs,
-               const MatmulOperand& scale_lhs, const MatmulOperand& scale_rhs, std::int64_t m, std::int64_t n, std::int64_t k,
-               const MatmulAddend& addend = {});
+bool matmul_mx(MatmulScratch& scratch, std::byte* dst, const TileMap& dst_map, const MatmulOperand& lhs,
+               const MatmulOperand& rhs, const MatmulOperand& scale_lhs, const MatmulOperand& scale_rhs, std::int64_t m,
+               std::int64_t n, std::int64_t k, const MatmulAddend& addend = {});
 
-/// The inner kernel, for the bench and tests: p (m x n padded to the panel width, row stride ldp) = a (m x k, row stride lda) times b in
-/// panels: panel j holds columns [j*width, (j+1)*width) as k rows of `width` floats, panels `panel_stride` floats apart.
+/// The inner kernel, for the bench and tests: p (m x n padded to the panel width, row stride ldp) = a (m x k, row
+/// stride lda) times b in panels: panel j holds columns [j*width, (j+1)*width) as k rows of `width` floats, panels
+/// `panel_stride` floats apart.
 std::int64_t product_panel_width();
-void product_fp32(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m, std::int64_t panels, std::int64_t k,
-                  float* p, std::int64_t ldp);
+void product_fp32(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m,
+                  std::int64_t panels, std::int64_t k, float* p, std::int64_t ldp);
 
 } // namespace pto::numerics

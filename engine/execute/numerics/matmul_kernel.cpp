@@ -1,5 +1,6 @@
 // The inner product kernel, once per Highway target.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_DISABLED_TARGETS                                                                                           \
+    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/execute/numerics/matmul_kernel.cpp"
 #include "hwy/foreach_target.h"
@@ -36,8 +37,8 @@ constexpr int block_rows = 12;
 std::int64_t PanelWidth() { return std::int64_t(2 * hn::Lanes(D())); }
 
 template <int Rows>
-HWY_INLINE void Block(const float* HWY_RESTRICT a, std::int64_t lda, const float* HWY_RESTRICT b, std::int64_t k, float* HWY_RESTRICT p,
-                      std::int64_t ldp) {
+HWY_INLINE void Block(const float* HWY_RESTRICT a, std::int64_t lda, const float* HWY_RESTRICT b, std::int64_t k,
+                      float* HWY_RESTRICT p, std::int64_t ldp) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     hn::Vec<D> sum0[Rows], sum1[Rows];
@@ -72,15 +73,16 @@ void Block(const float* a, std::int64_t lda, const float* b, std::int64_t k, flo
 #endif
 
 template <int Rows>
-void Rest(std::int64_t rows, const float* a, std::int64_t lda, const float* b, std::int64_t k, float* p, std::int64_t ldp) {
+void Rest(std::int64_t rows, const float* a, std::int64_t lda, const float* b, std::int64_t k, float* p,
+          std::int64_t ldp) {
     if constexpr (Rows > 0) {
         if (rows == Rows) return Block<Rows>(a, lda, b, k, p, ldp);
         Rest<Rows - 1>(rows, a, lda, b, k, p, ldp);
     }
 }
 
-void Product(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m, std::int64_t panels, std::int64_t k, float* p,
-             std::int64_t ldp) {
+void Product(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m,
+             std::int64_t panels, std::int64_t k, float* p, std::int64_t ldp) {
     const std::int64_t columns = PanelWidth();
     for (std::int64_t j = 0; j < panels; ++j, b += panel_stride, p += columns) {
         std::int64_t i = 0;
@@ -88,15 +90,19 @@ void Product(const float* a, std::int64_t lda, const float* b, std::int64_t pane
         const std::int64_t blocks = (m + block_rows - 1) / block_rows;
         for (std::int64_t block = 0; block < blocks; ++block) {
             const std::int64_t rows = (m - i) / (blocks - block);
-            if (rows == block_rows) Block<block_rows>(a + i * lda, lda, b, k, p + i * ldp, ldp);
-            else Rest<block_rows - 1>(rows, a + i * lda, lda, b, k, p + i * ldp, ldp);
+            if (rows == block_rows)
+                Block<block_rows>(a + i * lda, lda, b, k, p + i * ldp, ldp);
+            else
+                Rest<block_rows - 1>(rows, a + i * lda, lda, b, k, p + i * ldp, ldp);
             i += rows;
         }
     }
 }
 
-// 4 x 4 in registers: two rounds of interleaving. Copies `depth` values of each of `count` columns, column after column in memory, to rows.
-void TransposePanel(const float* HWY_RESTRICT from, std::int64_t depth, std::int64_t count, float* HWY_RESTRICT out, std::int64_t out_stride, std::int64_t kept) {
+// 4 x 4 in registers: two rounds of interleaving. Copies `depth` values of each of `count` columns, column after column
+// in memory, to rows.
+void TransposePanel(const float* HWY_RESTRICT from, std::int64_t depth, std::int64_t count, float* HWY_RESTRICT out,
+                    std::int64_t out_stride, std::int64_t kept) {
     std::int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
     const hwy::HWY_NAMESPACE::FixedTag<float, 4> d;
@@ -105,7 +111,8 @@ void TransposePanel(const float* HWY_RESTRICT from, std::int64_t depth, std::int
         std::int64_t j = 0;
         for (; j + 4 <= count; j += 4) {
             const float* s = from + j * depth + i;
-            const auto r0 = h::LoadU(d, s), r1 = h::LoadU(d, s + depth), r2 = h::LoadU(d, s + 2 * depth), r3 = h::LoadU(d, s + 3 * depth);
+            const auto r0 = h::LoadU(d, s), r1 = h::LoadU(d, s + depth), r2 = h::LoadU(d, s + 2 * depth),
+                       r3 = h::LoadU(d, s + 3 * depth);
             const auto low02 = h::InterleaveLower(d, r0, r2), low13 = h::InterleaveLower(d, r1, r3);
             const auto high02 = h::InterleaveUpper(d, r0, r2), high13 = h::InterleaveUpper(d, r1, r3);
             float* o = out + i * out_stride + j;
@@ -123,8 +130,8 @@ void TransposePanel(const float* HWY_RESTRICT from, std::int64_t depth, std::int
 }
 
 template <int Fixed>
-void DeliverColumns(float* dst, std::int64_t dst_stride, const float* HWY_RESTRICT product, std::int64_t ldp, const float* old, std::int64_t old_stride,
-                    std::int64_t m, std::int64_t count) {
+void DeliverColumns(float* dst, std::int64_t dst_stride, const float* HWY_RESTRICT product, std::int64_t ldp,
+                    const float* old, std::int64_t old_stride, std::int64_t m, std::int64_t count) {
     const std::int64_t n = Fixed > 0 ? Fixed : count;
     for (std::int64_t i = 0; i < m; ++i, dst += dst_stride, product += ldp) {
         if (old != nullptr) {
@@ -136,10 +143,12 @@ void DeliverColumns(float* dst, std::int64_t dst_stride, const float* HWY_RESTRI
         }
     }
 }
-void Deliver(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old, std::int64_t old_stride, std::int64_t m,
-             std::int64_t count) {
-    if (count == 16) DeliverColumns<16>(dst, dst_stride, product, ldp, old, old_stride, m, count);
-    else DeliverColumns<0>(dst, dst_stride, product, ldp, old, old_stride, m, count);
+void Deliver(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old,
+             std::int64_t old_stride, std::int64_t m, std::int64_t count) {
+    if (count == 16)
+        DeliverColumns<16>(dst, dst_stride, product, ldp, old, old_stride, m, count);
+    else
+        DeliverColumns<0>(dst, dst_stride, product, ldp, old, old_stride, m, count);
 }
 
 } // namespace HWY_NAMESPACE
@@ -156,15 +165,16 @@ HWY_EXPORT(Deliver);
 } // namespace
 
 std::int64_t product_panel_width() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
-void product_fp32(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m, std::int64_t panels, std::int64_t k,
-                  float* p, std::int64_t ldp) {
+void product_fp32(const float* a, std::int64_t lda, const float* b, std::int64_t panel_stride, std::int64_t m,
+                  std::int64_t panels, std::int64_t k, float* p, std::int64_t ldp) {
     HWY_DYNAMIC_DISPATCH(Product)(a, lda, b, panel_stride, m, panels, k, p, ldp);
 }
-void transpose_panel(const float* from, std::int64_t depth, std::int64_t count, float* out, std::int64_t out_stride, std::int64_t kept) {
+void transpose_panel(const float* from, std::int64_t depth, std::int64_t count, float* out, std::int64_t out_stride,
+                     std::int64_t kept) {
     HWY_DYNAMIC_DISPATCH(TransposePanel)(from, depth, count, out, out_stride, kept);
 }
-void deliver_columns(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old, std::int64_t old_stride, std::int64_t m,
-                     std::int64_t count) {
+void deliver_columns(float* dst, std::int64_t dst_stride, const float* product, std::int64_t ldp, const float* old,
+                     std::int64_t old_stride, std::int64_t m, std::int64_t count) {
     HWY_DYNAMIC_DISPATCH(Deliver)(dst, dst_stride, product, ldp, old, old_stride, m, count);
 }
 

@@ -13,7 +13,9 @@ Wide value_of(DType t, std::uint64_t pattern) {
     const int shift = 64 - isa::bits(t);
     return isa::is_signed_int(t) ? Wide(std::int64_t(pattern << shift) >> shift) : Wide(pattern);
 }
-std::uint64_t pattern_of(DType t, Wide v) { return std::uint64_t(v) & (isa::bits(t) == 64 ? ~0ull : (1ull << isa::bits(t)) - 1); }
+std::uint64_t pattern_of(DType t, Wide v) {
+    return std::uint64_t(v) & (isa::bits(t) == 64 ? ~0ull : (1ull << isa::bits(t)) - 1);
+}
 
 std::optional<std::uint64_t> int_lane(LaneFn fn, DType t, std::uint64_t pa, std::uint64_t pb, std::uint64_t pc) {
     const Wide a = value_of(t, pa), b = value_of(t, pb), c = value_of(t, pc);
@@ -51,7 +53,8 @@ std::optional<std::uint64_t> int_lane(LaneFn fn, DType t, std::uint64_t pa, std:
     case LaneFn::mul_dst_add:
     case LaneFn::fused_mul_add:
     case LaneFn::axpy: return pattern_of(t, Wide(std::uint64_t(a) * std::uint64_t(b)) + c);
-    case LaneFn::fused_mul_add_relu: return pattern_of(t, positive(wrap(Wide(std::uint64_t(a) * std::uint64_t(b)) + c)));
+    case LaneFn::fused_mul_add_relu:
+        return pattern_of(t, positive(wrap(Wide(std::uint64_t(a) * std::uint64_t(b)) + c)));
     case LaneFn::eq: return a == b;
     case LaneFn::ne: return a != b;
     case LaneFn::lt: return a < b;
@@ -73,22 +76,31 @@ void matmul(float* c, const float* a, const float* b, std::int64_t m, std::int64
         }
 }
 
-std::optional<std::uint64_t> lane(LaneFn fn, DType t, std::uint64_t pa, std::uint64_t pb, std::uint64_t pc, bool fused) {
+std::optional<std::uint64_t> lane(LaneFn fn, DType t, std::uint64_t pa, std::uint64_t pb, std::uint64_t pc,
+                                  bool fused) {
     if (t != DType::fp32 && t != DType::fp16 && t != DType::bf16) {
         if (t == DType::boolean) t = DType::uint8;
         return isa::is_int(t) && isa::bits(t) >= 8 ? int_lane(fn, t, pa, pb, pc) : std::nullopt;
     }
-    const double a = double(decode(t, std::uint32_t(pa))), b = double(decode(t, std::uint32_t(pb))), c = double(decode(t, std::uint32_t(pc)));
+    const double a = double(decode(t, std::uint32_t(pa))), b = double(decode(t, std::uint32_t(pb))),
+                 c = double(decode(t, std::uint32_t(pc)));
     auto rounded = [&](double v) { return std::uint64_t(encode(t, v)); };
     auto kept = [&](double v) { return double(decode(t, encode(t, v))); };
-    auto single = [&](double v) { return std::uint64_t(encode(t, double(decode(DType::fp32, encode(DType::fp32, v))))); }; // through fp32
+    auto single = [&](double v) {
+        return std::uint64_t(encode(t, double(decode(DType::fp32, encode(DType::fp32, v)))));
+    }; // through fp32
     auto flush = [](double v) { return std::abs(v) < 0x1p-126 ? std::copysign(0.0, v) : v; };
-    auto larger = [](double x, double y) { return x != x || y != y ? std::nan("") : x == y ? (std::signbit(x) ? y : x) : x > y ? x : y; };
-    auto smaller = [](double x, double y) { return x != x || y != y ? std::nan("") : x == y ? (std::signbit(x) ? x : y) : x < y ? x : y; };
+    auto larger = [](double x, double y) {
+        return x != x || y != y ? std::nan("") : x == y ? (std::signbit(x) ? y : x) : x > y ? x : y;
+    };
+    auto smaller = [](double x, double y) {
+        return x != x || y != y ? std::nan("") : x == y ? (std::signbit(x) ? x : y) : x < y ? x : y;
+    };
     auto logarithm = [&](double v) { return double(decode(DType::fp32, encode(DType::fp32, std::log(flush(v))))); };
     switch (fn) {
     case LaneFn::copy: return pa;
-    // Sums, differences and products of 24-bit values rounded to double first are still right for 24 bits: 53 >= 2 * 24 + 2.
+    // Sums, differences and products of 24-bit values rounded to double first are still right for 24 bits: 53 >= 2 * 24
+    // + 2.
     case LaneFn::add: return rounded(a + b);
     case LaneFn::sub: return rounded(a - b);
     case LaneFn::mul: return rounded(a * b);
@@ -123,8 +135,9 @@ std::optional<std::uint64_t> lane(LaneFn fn, DType t, std::uint64_t pa, std::uin
     case LaneFn::fused_mul_add_relu: {
         double v = kept(a * b) + c;
         if (fused) {
-            // Exact in long double only on some machines; std::fma in double, then nearest even once more, is right unless the double
-            // result is a tie of the narrow type by accident. Avoid that by rounding the double to odd.
+            // Exact in long double only on some machines; std::fma in double, then nearest even once more, is right
+            // unless the double result is a tie of the narrow type by accident. Avoid that by rounding the double to
+            // odd.
             v = std::fma(a, b, c);
             const double p = a * b, s = p + c, part = s - p, lost = (p - (s - part)) + (c - part);
             if (std::isfinite(s) && lost != 0.0 && (std::bit_cast<std::uint64_t>(s) & 1) == 0)

@@ -14,19 +14,23 @@ unsigned read_nibble(const std::byte* memory, std::int64_t element) {
     return unsigned(memory[element / 2]) >> (element % 2 != 0 ? 4 : 0) & 0xF;
 }
 
-void copy_nibbles(std::byte* dst, const Place& to, const std::byte* src, const Place& from, std::int64_t rows, std::int64_t cols) {
+void copy_nibbles(std::byte* dst, const Place& to, const std::byte* src, const Place& from, std::int64_t rows,
+                  std::int64_t cols) {
     for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < cols; ++j)
-            write_nibble(dst, to.map.offset(to.row + i, to.col + j), read_nibble(src, from.map.offset(from.row + i, from.col + j)));
+            write_nibble(dst, to.map.offset(to.row + i, to.col + j),
+                         read_nibble(src, from.map.offset(from.row + i, from.col + j)));
 }
 
 /// Both sides contiguous along columns (a stride of 1 inside col_block). Segments end where either side's block ends.
 template <std::size_t Fixed>
-void copy_rows_fixed(std::byte* dst, const std::byte* src, std::int64_t rows, std::int64_t dst_stride, std::int64_t src_stride) {
+void copy_rows_fixed(std::byte* dst, const std::byte* src, std::int64_t rows, std::int64_t dst_stride,
+                     std::int64_t src_stride) {
     for (std::int64_t i = 0; i < rows; ++i) std::memcpy(dst + i * dst_stride, src + i * src_stride, Fixed);
 }
 
-void copy_rows(std::byte* dst, const std::byte* src, std::int64_t rows, std::int64_t dst_stride, std::int64_t src_stride, std::int64_t run) {
+void copy_rows(std::byte* dst, const std::byte* src, std::int64_t rows, std::int64_t dst_stride,
+               std::int64_t src_stride, std::int64_t run) {
     if (run == dst_stride && run == src_stride) {
         std::memcpy(dst, src, std::size_t(run * rows));
         return;
@@ -36,7 +40,8 @@ void copy_rows(std::byte* dst, const std::byte* src, std::int64_t rows, std::int
     case 32: copy_rows_fixed<32>(dst, src, rows, dst_stride, src_stride); break;
     case 64: copy_rows_fixed<64>(dst, src, rows, dst_stride, src_stride); break;
     default:
-        for (std::int64_t i = 0; i < rows; ++i) std::memcpy(dst + i * dst_stride, src + i * src_stride, std::size_t(run));
+        for (std::int64_t i = 0; i < rows; ++i)
+            std::memcpy(dst + i * dst_stride, src + i * src_stride, std::size_t(run));
     }
 }
 
@@ -63,8 +68,8 @@ void for_each_piece(const Place& to, const Place& from, std::int64_t rows, std::
 
 /// Plain strided element copy in cache-sized squares.
 template <class T>
-void copy_elements(std::byte* dst, std::int64_t dr, std::int64_t dc, const std::byte* src, std::int64_t sr, std::int64_t sc, std::int64_t rows,
-                   std::int64_t cols) {
+void copy_elements(std::byte* dst, std::int64_t dr, std::int64_t dc, const std::byte* src, std::int64_t sr,
+                   std::int64_t sc, std::int64_t rows, std::int64_t cols) {
     constexpr std::int64_t square = 32;
     for (std::int64_t i0 = 0; i0 < rows; i0 += square)
         for (std::int64_t j0 = 0; j0 < cols; j0 += square) {
@@ -78,7 +83,8 @@ void copy_elements(std::byte* dst, std::int64_t dr, std::int64_t dc, const std::
         }
 }
 
-template <class T> void fill_run(std::byte* dst, std::int64_t count, std::uint64_t value) {
+template <class T>
+void fill_run(std::byte* dst, std::int64_t count, std::uint64_t value) {
     const T v = T(value);
     for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * std::int64_t(sizeof(T)), &v, sizeof(T));
 }
@@ -97,12 +103,13 @@ void write_element(std::byte* memory, int bits, std::int64_t element, std::uint6
     std::memcpy(memory + element * bits / 8, &value, std::size_t(bits / 8));
 }
 
-void copy_window(std::byte* dst, const Place& to, const std::byte* src, const Place& from, std::int64_t rows, std::int64_t cols) {
+void copy_window(std::byte* dst, const Place& to, const std::byte* src, const Place& from, std::int64_t rows,
+                 std::int64_t cols) {
     const int bits = to.map.bits;
     if (rows <= 0 || cols <= 0) return;
     if (bits == 4) {
-        const bool even = to.map.col_near == 1 && from.map.col_near == 1 && to.col % 2 == 0 && from.col % 2 == 0 && cols % 2 == 0 &&
-                          to.map.row_near % 2 == 0 && from.map.row_near % 2 == 0;
+        const bool even = to.map.col_near == 1 && from.map.col_near == 1 && to.col % 2 == 0 && from.col % 2 == 0 &&
+                          cols % 2 == 0 && to.map.row_near % 2 == 0 && from.map.row_near % 2 == 0;
         if (!even) return copy_nibbles(dst, to, src, from, rows, cols);
         auto halved = [](Place p) { // pairs of nibbles as bytes
             p.map.bits = 8, p.col /= 2, p.map.row_near /= 2, p.map.row_far /= 2, p.map.col_far /= 2;
@@ -112,12 +119,15 @@ void copy_window(std::byte* dst, const Place& to, const std::byte* src, const Pl
         return copy_window(dst, halved(to), src, halved(from), rows, cols / 2);
     }
     if (to.map.col_near != 1 || from.map.col_near != 1) {
-        if (to.map.row_near == 1 && from.map.row_near == 1) // contiguous along rows on both sides: the same job, transposed
-            return copy_window(dst, {to.map.transposed(), to.col, to.row}, src, {from.map.transposed(), from.col, from.row}, cols, rows);
+        if (to.map.row_near == 1 &&
+            from.map.row_near == 1) // contiguous along rows on both sides: the same job, transposed
+            return copy_window(dst, {to.map.transposed(), to.col, to.row}, src,
+                               {from.map.transposed(), from.col, from.row}, cols, rows);
         for_each_piece(to, from, rows, cols, [&](std::int64_t i, std::int64_t j, std::int64_t ni, std::int64_t nj) {
             std::byte* d = dst + to.map.byte_offset(to.row + i, to.col + j);
             const std::byte* s = src + from.map.byte_offset(from.row + i, from.col + j);
-            const std::int64_t dr = to.map.row_near, dc = to.map.col_near, sr = from.map.row_near, sc = from.map.col_near;
+            const std::int64_t dr = to.map.row_near, dc = to.map.col_near, sr = from.map.row_near,
+                               sc = from.map.col_near;
             switch (bits) {
             case 8: copy_elements<std::uint8_t>(d, dr, dc, s, sr, sc, ni, nj); break;
             case 16: copy_elements<std::uint16_t>(d, dr, dc, s, sr, sc, ni, nj); break;
@@ -129,8 +139,9 @@ void copy_window(std::byte* dst, const Place& to, const std::byte* src, const Pl
     }
     const std::int64_t bytes = bits / 8;
     for_each_piece(to, from, rows, cols, [&](std::int64_t i, std::int64_t j, std::int64_t ni, std::int64_t nj) {
-        copy_rows(dst + to.map.byte_offset(to.row + i, to.col + j), src + from.map.byte_offset(from.row + i, from.col + j), ni,
-                  to.map.row_near * bytes, from.map.row_near * bytes, nj * bytes);
+        copy_rows(dst + to.map.byte_offset(to.row + i, to.col + j),
+                  src + from.map.byte_offset(from.row + i, from.col + j), ni, to.map.row_near * bytes,
+                  from.map.row_near * bytes, nj * bytes);
     });
 }
 
@@ -138,20 +149,23 @@ void fill_window(std::byte* dst, const Place& to, std::uint64_t value, std::int6
     const int bits = to.map.bits;
     if (bits == 4) {
         for (std::int64_t i = 0; i < rows; ++i)
-            for (std::int64_t j = 0; j < cols; ++j) write_nibble(dst, to.map.offset(to.row + i, to.col + j), unsigned(value));
+            for (std::int64_t j = 0; j < cols; ++j)
+                write_nibble(dst, to.map.offset(to.row + i, to.col + j), unsigned(value));
         return;
     }
-    for_each_run(to.map, to.row, to.col, rows, cols, [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t n, bool) {
-        switch (bits) {
-        case 8: std::memset(dst + at, int(value & 0xFF), std::size_t(n)); break;
-        case 16: fill_run<std::uint16_t>(dst + at, n, value); break;
-        case 32: fill_run<std::uint32_t>(dst + at, n, value); break;
-        default: fill_run<std::uint64_t>(dst + at, n, value); break;
-        }
-    });
+    for_each_run(to.map, to.row, to.col, rows, cols,
+                 [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t n, bool) {
+                     switch (bits) {
+                     case 8: std::memset(dst + at, int(value & 0xFF), std::size_t(n)); break;
+                     case 16: fill_run<std::uint16_t>(dst + at, n, value); break;
+                     case 32: fill_run<std::uint32_t>(dst + at, n, value); break;
+                     default: fill_run<std::uint64_t>(dst + at, n, value); break;
+                     }
+                 });
 }
 
-std::array<std::int64_t, 4> fill_fractal_tail(std::byte* dst, const TileMap& map, std::uint64_t value, std::int64_t rows, std::int64_t cols) {
+std::array<std::int64_t, 4> fill_fractal_tail(std::byte* dst, const TileMap& map, std::uint64_t value,
+                                              std::int64_t rows, std::int64_t cols) {
     if (rows <= 0 || cols <= 0) return {};
     if (map.col_block != TileMap::unblocked && map.col_near == 1 && cols % map.col_block != 0) {
         const std::int64_t tail = map.col_block - cols % map.col_block;

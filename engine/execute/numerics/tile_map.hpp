@@ -5,7 +5,7 @@
 
 namespace pto::numerics {
 
-using isa::footprint, isa::Footprint, isa::for_each_interval, isa::for_each_run, isa::fractal_width, isa::gm_nz_map, isa::overlap, isa::Strided,
-    isa::tile_map, isa::TileMap, isa::window_map;
+using isa::footprint, isa::Footprint, isa::for_each_interval, isa::for_each_run, isa::fractal_width, isa::gm_nz_map,
+    isa::overlap, isa::Strided, isa::tile_map, isa::TileMap, isa::window_map;
 
 } // namespace pto::numerics

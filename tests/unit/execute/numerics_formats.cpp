@@ -1,4 +1,5 @@
-// Formats and casts: every pattern of the small formats, exact rational rounding, the boundary values of the language page.
+// Formats and casts: every pattern of the small formats, exact rational rounding, the boundary values of the language
+// page.
 #include "engine/execute/numerics/cast.hpp"
 #include "engine/execute/numerics/convert.hpp"
 #include "tests/support/catch.hpp"
@@ -14,8 +15,10 @@ using namespace pto::numerics;
 
 namespace {
 
-const DType small_formats[] = {DType::fp16, DType::bf16, DType::fp8e4m3, DType::fp8e5m2, DType::fp4e2m1, DType::fp4e1m2, DType::hf8};
-const Rounding modes[] = {Rounding::rint, Rounding::round, Rounding::floor, Rounding::ceil, Rounding::trunc, Rounding::odd};
+const DType small_formats[] = {DType::fp16,    DType::bf16,    DType::fp8e4m3, DType::fp8e5m2,
+                               DType::fp4e2m1, DType::fp4e1m2, DType::hf8};
+const Rounding modes[] = {Rounding::rint, Rounding::round, Rounding::floor,
+                          Rounding::ceil, Rounding::trunc, Rounding::odd};
 
 /// Finite values of a format in increasing order with their patterns; one zero.
 std::map<double, std::uint32_t> values_of(DType t) {
@@ -27,7 +30,8 @@ std::map<double, std::uint32_t> values_of(DType t) {
     return out;
 }
 
-/// Rounding by looking at the two neighbours: exact because the sums and halves of neighbours are doubles. Finite range only.
+/// Rounding by looking at the two neighbours: exact because the sums and halves of neighbours are doubles. Finite range
+/// only.
 double neighbour(const std::map<double, std::uint32_t>& values, double x, Rounding mode) {
     const auto above = values.lower_bound(x);
     if (above->first == x) return x;
@@ -50,15 +54,19 @@ TEST_CASE("decode and encode are inverse on every pattern") {
         for (std::uint32_t p = 0; p < 1u << isa::bits(t); ++p) {
             const float v = decode(t, p);
             const std::uint32_t back = encode(t, double(v));
-            if (v != v) REQUIRE(decode(t, back) != decode(t, back));
-            else REQUIRE(back == p);
+            if (v != v)
+                REQUIRE(decode(t, back) != decode(t, back));
+            else
+                REQUIRE(back == p);
             for (Rounding mode : modes)
                 if (v == v) REQUIRE(encode(t, double(v), mode) == p);
         }
     for (std::uint32_t p = 0; p < 256; ++p) {
         const float v = decode(DType::fp8e8m0, p);
-        if (p == 255) REQUIRE(v != v);
-        else REQUIRE(double(v) == std::ldexp(1.0, int(p) - 127));
+        if (p == 255)
+            REQUIRE(v != v);
+        else
+            REQUIRE(double(v) == std::ldexp(1.0, int(p) - 127));
         REQUIRE(encode(DType::fp8e8m0, double(v)) == p);
     }
 }
@@ -90,12 +98,14 @@ TEST_CASE("rounding goes to the right neighbour in every mode") {
         std::vector<double> inputs;
         for (auto it = values.begin(); std::next(it) != values.end(); ++it) { // ties and their surroundings
             const double middle = (it->first + std::next(it)->first) / 2;
-            for (double x : {middle, std::nextafter(middle, 1e300), std::nextafter(middle, -1e300)}) inputs.push_back(x);
+            for (double x : {middle, std::nextafter(middle, 1e300), std::nextafter(middle, -1e300)})
+                inputs.push_back(x);
         }
         for (int i = 0; i < 20000; ++i) {
             const double x = std::bit_cast<double>(random());
             if (std::abs(x) <= largest) inputs.push_back(x);
-            inputs.push_back(std::ldexp(double(std::int64_t(random())), -63) * std::ldexp(largest, -int(random() % 30)));
+            inputs.push_back(std::ldexp(double(std::int64_t(random())), -63) *
+                             std::ldexp(largest, -int(random() % 30)));
         }
         for (double x : inputs)
             for (Rounding mode : modes) {
@@ -114,9 +124,11 @@ TEST_CASE("HF8 rounds ties away and keeps its boundaries") {
     const auto values = values_of(DType::hf8);
     std::mt19937_64 random(12);
     for (int i = 0; i < 20000; ++i) {
-        const double x = std::ldexp(1.0 + double(random() % 4096) / 4096, int(random() % 38) - 23) * (random() % 2 != 0 ? 1 : -1);
+        const double x =
+            std::ldexp(1.0 + double(random() % 4096) / 4096, int(random() % 38) - 23) * (random() % 2 != 0 ? 1 : -1);
         if (std::abs(x) > 32768) continue;
-        REQUIRE(double(decode(DType::hf8, encode(DType::hf8, x, Rounding::round, true))) == neighbour(values, x, Rounding::round));
+        REQUIRE(double(decode(DType::hf8, encode(DType::hf8, x, Rounding::round, true))) ==
+                neighbour(values, x, Rounding::round));
     }
     CHECK(encode(DType::hf8, 40959.0, Rounding::round) == 0x6E);
     CHECK(encode(DType::hf8, 40960.0, Rounding::round) == 0x6F);
@@ -126,7 +138,8 @@ TEST_CASE("HF8 rounds ties away and keeps its boundaries") {
     CHECK(encode(DType::hf8, std::nan(""), Rounding::round) == 0x80);
     CHECK(encode(DType::hf8, std::nan(""), Rounding::round, true) == 0x00);
     for (std::uint32_t p = 0; p < 256; ++p) // HYBRID moves no exact value and never leaves the two neighbours
-        if (std::isfinite(decode(DType::hf8, p))) CHECK(encode(DType::hf8, double(decode(DType::hf8, p)), Rounding::hybrid) == p);
+        if (std::isfinite(decode(DType::hf8, p)))
+            CHECK(encode(DType::hf8, double(decode(DType::hf8, p)), Rounding::hybrid) == p);
     for (int i = 0; i < 5000; ++i) {
         const double x = double(std::ldexp(float(1.0 + double(random() % 8388608) / 8388608), int(random() % 36) - 21));
         if (x > 32768) continue;
@@ -168,16 +181,22 @@ TEST_CASE("bulk conversions equal the exact ones") {
     fp16_to_fp32(halves.data(), wide.data(), wide.size());
     for (std::uint32_t i = 0; i < 65536; ++i) { // an independent decoding
         const int e = int(i >> 10 & 31), f = int(i & 1023);
-        const double size = e == 0 ? std::ldexp(f, -24) : e == 31 ? (f != 0 ? std::nan("") : HUGE_VAL) : std::ldexp(1024 + f, e - 25);
-        if (size != size) REQUIRE(std::bit_cast<std::uint32_t>(wide[i]) == nan_fp32);
-        else REQUIRE(wide[i] == float((i & 0x8000) != 0 ? -size : size));
+        const double size = e == 0    ? std::ldexp(f, -24)
+                            : e == 31 ? (f != 0 ? std::nan("") : HUGE_VAL)
+                                      : std::ldexp(1024 + f, e - 25);
+        if (size != size)
+            REQUIRE(std::bit_cast<std::uint32_t>(wide[i]) == nan_fp32);
+        else
+            REQUIRE(wide[i] == float((i & 0x8000) != 0 ? -size : size));
         REQUIRE(std::signbit(wide[i]) == ((i & 0x8000) != 0 && size == size));
     }
     bf16_to_fp32(halves.data(), wide.data(), wide.size());
-    for (std::uint32_t i = 0; i < 65536; ++i) REQUIRE(std::bit_cast<std::uint32_t>(wide[i]) == std::bit_cast<std::uint32_t>(decode(DType::bf16, i)));
+    for (std::uint32_t i = 0; i < 65536; ++i)
+        REQUIRE(std::bit_cast<std::uint32_t>(wide[i]) == std::bit_cast<std::uint32_t>(decode(DType::bf16, i)));
     std::mt19937 random(13);
     std::vector<float> x;
-    for (std::uint32_t i = 0; i < 65536; ++i) { // every fp16 value, its upper neighbour midpoint and beyond, and random patterns
+    for (std::uint32_t i = 0; i < 65536;
+         ++i) { // every fp16 value, its upper neighbour midpoint and beyond, and random patterns
         const std::uint32_t bits = std::bit_cast<std::uint32_t>(decode(DType::fp16, i));
         for (std::uint32_t d : {0u, 0x0FFFu, 0x1000u, 0x1001u}) x.push_back(std::bit_cast<float>(bits + d));
         x.push_back(std::bit_cast<float>(std::uint32_t(random())));
@@ -204,11 +223,19 @@ TEST_CASE("tile casts: ties, ranges, wrapping pairs") {
         return cast_element(from, in, to, tile_cast_rule(from, to, mode));
     };
     // 1.01953125 is a tie of bf16.
-    CHECK(double(decode(DType::bf16, std::uint32_t(cast(DType::fp32, 1.01953125, DType::bf16, RoundMode::rint)))) == 1.015625);
-    CHECK(double(decode(DType::bf16, std::uint32_t(cast(DType::fp32, 1.01953125, DType::bf16, RoundMode::round)))) == 1.0234375);
-    for (auto [x, y] : {std::pair{65504.0, 65504.0}, {65505.0, 65504.0}, {65519.0, 65504.0}, {65520.0, HUGE_VAL}, {70000.0, HUGE_VAL}})
+    CHECK(double(decode(DType::bf16, std::uint32_t(cast(DType::fp32, 1.01953125, DType::bf16, RoundMode::rint)))) ==
+          1.015625);
+    CHECK(double(decode(DType::bf16, std::uint32_t(cast(DType::fp32, 1.01953125, DType::bf16, RoundMode::round)))) ==
+          1.0234375);
+    for (auto [x, y] : {std::pair{65504.0, 65504.0},
+                        {65505.0, 65504.0},
+                        {65519.0, 65504.0},
+                        {65520.0, HUGE_VAL},
+                        {70000.0, HUGE_VAL}})
         for (DType from : {DType::fp32, DType::int32})
-            for (double sign : {1.0, -1.0}) CHECK(double(decode(DType::fp16, std::uint32_t(cast(from, sign * x, DType::fp16, RoundMode::round)))) == sign * y);
+            for (double sign : {1.0, -1.0})
+                CHECK(double(decode(DType::fp16, std::uint32_t(cast(from, sign * x, DType::fp16, RoundMode::round)))) ==
+                      sign * y);
     CHECK(cast(DType::fp32, 2.5, DType::int32, RoundMode::rint) == 2);
     CHECK(cast(DType::fp32, 2.5, DType::int32, RoundMode::round) == 3);
     CHECK(cast(DType::fp32, -2.5, DType::int32, RoundMode::floor) == 0xFFFFFFFDu);
@@ -227,14 +254,18 @@ TEST_CASE("tile casts: ties, ranges, wrapping pairs") {
     CHECK(cast(DType::fp32, 1e9, DType::fp8e4m3, RoundMode::rint) == 0x7E);
     CHECK(cast(DType::fp32, 1.0 + 0x1p-11, DType::fp16, RoundMode::odd) == 0x3C01);
     CHECK(cast(DType::fp32, -2.5, DType::fp32, RoundMode::round) == encode(DType::fp32, -3.0));
-    CHECK(cast_element(DType::int64, (1ull << 53) + 1, DType::fp32, {Rounding::rint, false}) == std::bit_cast<std::uint32_t>(0x1p53f));
-    CHECK(cast_element(DType::uint64, ~0ull, DType::fp32, {Rounding::trunc, false}) == std::bit_cast<std::uint32_t>(0x1.fffffep63f));
+    CHECK(cast_element(DType::int64, (1ull << 53) + 1, DType::fp32, {Rounding::rint, false}) ==
+          std::bit_cast<std::uint32_t>(0x1p53f));
+    CHECK(cast_element(DType::uint64, ~0ull, DType::fp32, {Rounding::trunc, false}) ==
+          std::bit_cast<std::uint32_t>(0x1.fffffep63f));
 }
 
 TEST_CASE("register conversions: saturation off keeps low bits") {
     using isa::SaturateMode;
     using isa::VfRoundMode;
-    auto to = [](DType from, std::uint64_t in, DType t, SaturateMode s, VfRoundMode m = VfRoundMode::rint) { return cast_element(from, in, t, astype_rule(from, t, m, s)); };
+    auto to = [](DType from, std::uint64_t in, DType t, SaturateMode s, VfRoundMode m = VfRoundMode::rint) {
+        return cast_element(from, in, t, astype_rule(from, t, m, s));
+    };
     const auto h257 = encode(DType::fp16, 257.0);
     CHECK(to(DType::fp16, h257, DType::uint8, SaturateMode::off) == 1);
     CHECK(to(DType::fp16, h257, DType::uint8, SaturateMode::on) == 255);
@@ -249,7 +280,8 @@ TEST_CASE("register conversions: saturation off keeps low bits") {
     CHECK(to(DType::int16, 0x0105, DType::int4, SaturateMode::on) == 7);
     CHECK(to(DType::fp32, 0x7F800000, DType::fp16, SaturateMode::off) == 0x7C00);
     CHECK(to(DType::fp32, 0x7F800000, DType::fp16, SaturateMode::on) == 0x7BFF);
-    CHECK(to(DType::fp32, 0x7F800000, DType::fp8e4m3, SaturateMode::off) == 0x7E); // the generator always saturates here
+    CHECK(to(DType::fp32, 0x7F800000, DType::fp8e4m3, SaturateMode::off) ==
+          0x7E); // the generator always saturates here
     CHECK(to(DType::bf16, 0x7F80, DType::fp4e2m1, SaturateMode::off) == 7);
     CHECK(to(DType::bf16, 0x7F80, DType::fp8e8m0, SaturateMode::off) == 0xFE);
     CHECK(to(DType::bf16, 0x7FC0, DType::fp8e8m0, SaturateMode::off) == 0xFF);
@@ -258,11 +290,13 @@ TEST_CASE("register conversions: saturation off keeps low bits") {
 
 TEST_CASE("lanes of a cast equal its elements") {
     std::mt19937_64 random(14);
-    const DType types[] = {DType::fp32, DType::fp16, DType::bf16, DType::fp8e4m3, DType::hf8, DType::fp4e2m1, DType::int4, DType::int8, DType::uint8, DType::int16,
-                           DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64};
+    const DType types[] = {DType::fp32,    DType::fp16,  DType::bf16,   DType::fp8e4m3, DType::hf8,
+                           DType::fp4e2m1, DType::int4,  DType::int8,   DType::uint8,   DType::int16,
+                           DType::uint16,  DType::int32, DType::uint32, DType::int64,   DType::uint64};
     for (DType from : types)
         for (DType to : types)
-            for (auto mode : {isa::RoundMode::rint, isa::RoundMode::round, isa::RoundMode::none, isa::RoundMode::ceil}) {
+            for (auto mode :
+                 {isa::RoundMode::rint, isa::RoundMode::round, isa::RoundMode::none, isa::RoundMode::ceil}) {
                 const std::size_t n = 300;
                 std::vector<std::uint64_t> src(n + 1), dst(n + 1);
                 for (auto& x : src) x = random();
@@ -272,11 +306,13 @@ TEST_CASE("lanes of a cast equal its elements") {
                     const auto* b = reinterpret_cast<const std::uint8_t*>(v.data());
                     std::uint64_t out = 0;
                     if (isa::bits(t) == 4) return std::uint64_t(b[i / 2] >> (i % 2 * 4) & 0xF);
-                    for (int k = 0; k < isa::bytes(t); ++k) out |= std::uint64_t(b[i * std::size_t(isa::bytes(t)) + std::size_t(k)]) << (8 * k);
+                    for (int k = 0; k < isa::bytes(t); ++k)
+                        out |= std::uint64_t(b[i * std::size_t(isa::bytes(t)) + std::size_t(k)]) << (8 * k);
                     return out;
                 };
                 int wrong = 0;
-                for (std::size_t i = 0; i < n; ++i) wrong += at(dst, to, i) != cast_element(from, at(src, from, i), to, rule) ? 1 : 0;
+                for (std::size_t i = 0; i < n; ++i)
+                    wrong += at(dst, to, i) != cast_element(from, at(src, from, i), to, rule) ? 1 : 0;
                 REQUIRE(wrong == 0);
             }
 }
@@ -307,7 +343,8 @@ TEST_CASE("fixpipe and quantisation") {
 }
 
 TEST_CASE("bulk float to integer equals the element rule on ties and ends") {
-    std::vector<float> x = {HUGE_VALF, -HUGE_VALF, NAN, 2147483648.0f, -2147483648.0f, 2147483520.0f, 1e30f, -1e30f, 0.49999997f, -0.49999997f, 8388607.5f, -0.0f};
+    std::vector<float> x = {HUGE_VALF, -HUGE_VALF, NAN,         2147483648.0f, -2147483648.0f, 2147483520.0f,
+                            1e30f,     -1e30f,     0.49999997f, -0.49999997f,  8388607.5f,     -0.0f};
     for (int i = -1100; i <= 1100; ++i) x.push_back(float(i) / 4);
     for (DType to : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64})
         for (Rounding mode : modes)
@@ -316,7 +353,9 @@ TEST_CASE("bulk float to integer equals the element rule on ties and ends") {
                 cast_lanes(DType::fp32, x.data(), to, out.data(), x.size(), {mode, saturate});
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     std::uint64_t got = 0;
-                    std::memcpy(&got, reinterpret_cast<const std::uint8_t*>(out.data()) + i * std::size_t(isa::bytes(to)), std::size_t(isa::bytes(to)));
+                    std::memcpy(&got,
+                                reinterpret_cast<const std::uint8_t*>(out.data()) + i * std::size_t(isa::bytes(to)),
+                                std::size_t(isa::bytes(to)));
                     INFO(x[i] << " to " << isa::name(to) << " mode " << int(mode) << " saturate " << saturate);
                     REQUIRE(got == cast_element(DType::fp32, std::bit_cast<std::uint32_t>(x[i]), to, {mode, saturate}));
                 }

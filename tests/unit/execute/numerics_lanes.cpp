@@ -1,4 +1,5 @@
-// Lanes and reductions against the scalar reference, on edge values and random patterns, and on every vector target of this machine.
+// Lanes and reductions against the scalar reference, on edge values and random patterns, and on every vector target of
+// this machine.
 #include "engine/execute/numerics/convert.hpp"
 #include "engine/execute/numerics/lanes.hpp"
 #include "engine/execute/numerics/matmul.hpp"
@@ -18,7 +19,8 @@ using namespace pto::numerics;
 
 namespace {
 
-const DType types[] = {DType::fp32, DType::fp16, DType::bf16, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64};
+const DType types[] = {DType::fp32,   DType::fp16,  DType::bf16,   DType::int8,  DType::uint8, DType::int16,
+                       DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64};
 constexpr int fn_count = int(LaneFn::mull) + 1;
 
 std::uint64_t get(const std::vector<std::byte>& v, DType t, std::size_t i) {
@@ -31,19 +33,27 @@ std::uint64_t get(const std::vector<std::byte>& v, DType t, std::size_t i) {
 std::vector<std::byte> inputs(DType t, std::size_t n, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<std::byte> out(n * std::size_t(isa::bytes(t)));
-    const double edges[] = {0.0, -0.0, 1, -1, 0.5, 2, -3, 7, 100, -100, 88.8, -104.5, 1e-40, HUGE_VAL, -HUGE_VAL, NAN, 65504, 3.4e38, 1.1754944e-38};
+    const double edges[] = {0.0,  -0.0,   1,     -1,       0.5,       2,   -3,    7,      100,          -100,
+                            88.8, -104.5, 1e-40, HUGE_VAL, -HUGE_VAL, NAN, 65504, 3.4e38, 1.1754944e-38};
     for (std::size_t i = 0; i < n; ++i) {
         std::uint64_t p = random();
-        if (isa::is_float(t) && p % 3 == 0) p = encode(t, edges[random() % std::size(edges)]);
-        else if (isa::is_float(t) && p % 3 == 1) p = encode(t, double(std::int64_t(random() % 4001) - 2000) / 64);
-        else if (p % 3 == 0) p = random() % 20 - 10; // also shift counts
-        else if (p % 3 == 1) p = random() % 2 != 0 ? 1ull << (isa::bits(t) - 1) : (1ull << (isa::bits(t) - 1)) - 1;
+        if (isa::is_float(t) && p % 3 == 0)
+            p = encode(t, edges[random() % std::size(edges)]);
+        else if (isa::is_float(t) && p % 3 == 1)
+            p = encode(t, double(std::int64_t(random() % 4001) - 2000) / 64);
+        else if (p % 3 == 0)
+            p = random() % 20 - 10; // also shift counts
+        else if (p % 3 == 1)
+            p = random() % 2 != 0 ? 1ull << (isa::bits(t) - 1) : (1ull << (isa::bits(t) - 1)) - 1;
         std::memcpy(out.data() + i * std::size_t(isa::bytes(t)), &p, std::size_t(isa::bytes(t)));
     }
     return out;
 }
 
-bool approximate(LaneFn fn) { return fn == LaneFn::exp || fn == LaneFn::log || fn == LaneFn::log2 || fn == LaneFn::log10 || fn == LaneFn::exp_sub || fn == LaneFn::exp_dif; }
+bool approximate(LaneFn fn) {
+    return fn == LaneFn::exp || fn == LaneFn::log || fn == LaneFn::log2 || fn == LaneFn::log10 ||
+           fn == LaneFn::exp_sub || fn == LaneFn::exp_dif;
+}
 
 /// Distance in units of the last place; patterns of one sign are ordered like integers.
 std::int64_t ulps(DType t, std::uint64_t a, std::uint64_t b) {
@@ -69,12 +79,19 @@ TEST_CASE("every lane function equals the scalar reference") {
                 const BinaryKernel binary = binary_kernel(fn, t);
                 const TernaryKernel ternary = ternary_kernel(fn, t, fused);
                 const CompareKernel compare = compare_kernel(fn, t);
-                if (unary != nullptr) unary(out.data(), a.data(), n);
-                else if (binary != nullptr) binary(out.data(), a.data(), b.data(), n);
-                else if (ternary != nullptr) ternary(out.data(), a.data(), b.data(), c.data(), n);
-                else if (compare != nullptr) compare(bits.data(), a.data(), b.data(), n);
-                else continue;
-                if (isa::is_float(t) && (fn == LaneFn::bit_not || fn == LaneFn::bit_and || fn == LaneFn::bit_or || fn == LaneFn::bit_xor)) continue;
+                if (unary != nullptr)
+                    unary(out.data(), a.data(), n);
+                else if (binary != nullptr)
+                    binary(out.data(), a.data(), b.data(), n);
+                else if (ternary != nullptr)
+                    ternary(out.data(), a.data(), b.data(), c.data(), n);
+                else if (compare != nullptr)
+                    compare(bits.data(), a.data(), b.data(), n);
+                else
+                    continue;
+                if (isa::is_float(t) &&
+                    (fn == LaneFn::bit_not || fn == LaneFn::bit_and || fn == LaneFn::bit_or || fn == LaneFn::bit_xor))
+                    continue;
                 ++kernels;
                 INFO("function " << f << " on " << isa::name(t) << (fused ? " fused" : ""));
                 std::int64_t worst = 0;
@@ -82,9 +99,11 @@ TEST_CASE("every lane function equals the scalar reference") {
                     const auto expected = reference::lane(fn, t, get(a, t, i), get(b, t, i), get(c, t, i), fused);
                     REQUIRE(expected.has_value());
                     const std::uint64_t got = compare != nullptr ? bits[i] : get(out, t, i);
-                    const std::int64_t away = isa::is_float(t) && compare == nullptr ? ulps(t, got, *expected) : std::int64_t(got != *expected);
+                    const std::int64_t away = isa::is_float(t) && compare == nullptr ? ulps(t, got, *expected)
+                                                                                     : std::int64_t(got != *expected);
                     if (away > (approximate(fn) ? 1 : 0)) {
-                        INFO("lane " << i << ": a " << std::hex << get(a, t, i) << " b " << get(b, t, i) << " c " << get(c, t, i) << " got " << got << " wanted " << *expected);
+                        INFO("lane " << i << ": a " << std::hex << get(a, t, i) << " b " << get(b, t, i) << " c "
+                                     << get(c, t, i) << " got " << got << " wanted " << *expected);
                         REQUIRE(got == *expected);
                     }
                     worst = std::max(worst, away);
@@ -113,7 +132,10 @@ TEST_CASE("exp and ln over the whole range of fp32") {
     unary_kernel(LaneFn::log, DType::fp32)(y.data(), x.data(), x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
         if (x[i] < 0x1p-126f) continue; // subnormals count as zero, negatives as NaN: the reference test above
-        far += ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(float(std::log(double(x[i]))))) > 1 ? 1 : 0;
+        far += ulps(DType::fp32, std::bit_cast<std::uint32_t>(y[i]),
+                    std::bit_cast<std::uint32_t>(float(std::log(double(x[i]))))) > 1
+                   ? 1
+                   : 0;
     }
     CHECK(far == 0);
 }
@@ -236,17 +258,24 @@ TEST_CASE("sort records are stable, descending, and merge") {
     std::vector<float> x(64);
     std::vector<std::uint32_t> index(64);
     for (std::size_t i = 0; i < 64; ++i) x[i] = float(random() % 10), index[i] = std::uint32_t(i);
-    struct Record { float value; std::uint32_t index; };
+    struct Record {
+        float value;
+        std::uint32_t index;
+    };
     std::vector<Record> out(64), merged(64);
     REQUIRE(sort32(DType::fp32, x.data(), index.data(), 64, out.data()));
     for (std::size_t i = 0; i < 64; ++i) {
         CHECK(x[out[i].index] == out[i].value);
-        if (i % 32 != 0) CHECK((out[i - 1].value > out[i].value || (out[i - 1].value == out[i].value && out[i - 1].index < out[i].index)));
+        if (i % 32 != 0)
+            CHECK((out[i - 1].value > out[i].value ||
+                   (out[i - 1].value == out[i].value && out[i - 1].index < out[i].index)));
     }
     const RecordList lists[] = {{out.data(), 32}, {out.data() + 32, 32}};
     std::size_t taken[2];
     REQUIRE(merge_records(DType::fp32, lists, 2, 64, false, merged.data(), taken) == 64);
-    for (std::size_t i = 1; i < 64; ++i) CHECK((merged[i - 1].value > merged[i].value || (merged[i - 1].value == merged[i].value && merged[i - 1].index < merged[i].index)));
+    for (std::size_t i = 1; i < 64; ++i)
+        CHECK((merged[i - 1].value > merged[i].value ||
+               (merged[i - 1].value == merged[i].value && merged[i - 1].index < merged[i].index)));
     CHECK(taken[0] + taken[1] == 64);
     REQUIRE(merge_records(DType::fp32, lists, 2, 64, true, merged.data(), taken) < 64);
     CHECK((taken[0] == 32 || taken[1] == 32));
@@ -256,7 +285,8 @@ TEST_CASE("sort records are stable, descending, and merge") {
 }
 
 TEST_CASE("values do not depend on the vector target") {
-    // One digest of lanes, conversions and a product per target the machine and the build have; the baseline is always among them.
+    // One digest of lanes, conversions and a product per target the machine and the build have; the baseline is always
+    // among them.
     auto digest = [] {
         std::uint64_t h = 1469598103934665603ull;
         auto mix = [&](const void* p, std::size_t n) {
@@ -268,10 +298,13 @@ TEST_CASE("values do not depend on the vector target") {
             std::vector<std::byte> out(n * std::size_t(isa::bytes(t)));
             for (int f = 0; f < fn_count; ++f) {
                 if (auto k = unary_kernel(LaneFn(f), t)) k(out.data(), a.data(), n), mix(out.data(), out.size());
-                if (auto k = binary_kernel(LaneFn(f), t)) k(out.data(), a.data(), b.data(), n), mix(out.data(), out.size());
-                if (auto k = compare_kernel(LaneFn(f), t)) k(reinterpret_cast<std::uint8_t*>(out.data()), a.data(), b.data(), n), mix(out.data(), n);
+                if (auto k = binary_kernel(LaneFn(f), t))
+                    k(out.data(), a.data(), b.data(), n), mix(out.data(), out.size());
+                if (auto k = compare_kernel(LaneFn(f), t))
+                    k(reinterpret_cast<std::uint8_t*>(out.data()), a.data(), b.data(), n), mix(out.data(), n);
                 for (bool fused : {false, true})
-                    if (auto k = ternary_kernel(LaneFn(f), t, fused)) k(out.data(), a.data(), b.data(), c.data(), n), mix(out.data(), out.size());
+                    if (auto k = ternary_kernel(LaneFn(f), t, fused))
+                        k(out.data(), a.data(), b.data(), c.data(), n), mix(out.data(), out.size());
             }
         }
         const auto a = inputs(DType::fp16, 48 * 80, 41), b = inputs(DType::fp16, 80 * 48, 42);
@@ -279,7 +312,8 @@ TEST_CASE("values do not depend on the vector target") {
         TileMap left, right, acc;
         left.bits = right.bits = 16, left.row_near = 80, right.row_near = 48, acc.row_near = 48;
         MatmulScratch scratch;
-        matmul(scratch, reinterpret_cast<std::byte*>(c.data()), acc, {a.data(), DType::fp16, left}, {b.data(), DType::fp16, right}, 45, 43, 77);
+        matmul(scratch, reinterpret_cast<std::byte*>(c.data()), acc, {a.data(), DType::fp16, left},
+               {b.data(), DType::fp16, right}, 45, 43, 77);
         mix(c.data(), c.size() * 4);
         return h;
     };

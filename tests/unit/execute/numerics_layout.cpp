@@ -21,7 +21,8 @@ isa::TileType tile(int rows, int cols, DType t, MemorySpace memory, Layout layou
 }
 
 /// Sorted bytes that belong to a region, element by element.
-std::set<std::int64_t> bytes_of(const TileMap& m, std::int64_t base, std::int64_t r0, std::int64_t c0, std::int64_t rows, std::int64_t cols) {
+std::set<std::int64_t> bytes_of(const TileMap& m, std::int64_t base, std::int64_t r0, std::int64_t c0,
+                                std::int64_t rows, std::int64_t cols) {
     std::set<std::int64_t> out;
     for (std::int64_t r = r0; r < r0 + rows; ++r)
         for (std::int64_t c = c0; c < c0 + cols; ++c)
@@ -86,7 +87,8 @@ TEST_CASE("offsets are those of the language page") {
 
 TEST_CASE("NZ of [N, K] and ZN of [K, N] are the same bytes") {
     for (DType t : widths) {
-        const TileMap nz = tile_map(tile(48, 128, t, MemorySpace::mat, Layout::nz)), zn = tile_map(tile(128, 48, t, MemorySpace::mat, Layout::zn));
+        const TileMap nz = tile_map(tile(48, 128, t, MemorySpace::mat, Layout::nz)),
+                      zn = tile_map(tile(128, 48, t, MemorySpace::mat, Layout::zn));
         for (int n = 0; n < 48; ++n)
             for (int k = 0; k < 128; ++k) REQUIRE(nz.offset(n, k) == zn.offset(k, n));
         CHECK(nz.transposed() == zn);
@@ -119,7 +121,8 @@ TEST_CASE("a footprint is exactly the bytes of its region") {
                 REQUIRE(bytes_of(fp) == bytes_of(m, 512, r0, c0, rows, cols));
                 if (m.bits != 4) REQUIRE(fp.bytes() == std::int64_t(rows) * cols * m.bits / 8);
             }
-    CHECK(footprint(tile_map(tile(64, 64, DType::fp32, MemorySpace::mat, Layout::nz)), 0, 0, 0, 64, 64).pieces[0] == Strided{0, 64 * 64 * 4});
+    CHECK(footprint(tile_map(tile(64, 64, DType::fp32, MemorySpace::mat, Layout::nz)), 0, 0, 0, 64, 64).pieces[0] ==
+          Strided{0, 64 * 64 * 4});
     CHECK(footprint(tile_map(tile(64, 64, DType::fp32, MemorySpace::mat, Layout::nz)), 0, 0, 0, 0, 64).count == 0);
 }
 
@@ -130,7 +133,8 @@ TEST_CASE("overlap agrees with the sets of bytes") {
         auto region = [&](std::set<std::int64_t>& bytes) {
             const Layout layout = layouts[random() % 4];
             const TileMap m = tile_map(tile(32, 32, widths[random() % 3], MemorySpace::mat, layout));
-            const int r0 = int(random() % 28), c0 = int(random() % 28), rows = 1 + int(random() % unsigned(32 - r0)), cols = 1 + int(random() % 4);
+            const int r0 = int(random() % 28), c0 = int(random() % 28), rows = 1 + int(random() % unsigned(32 - r0)),
+                      cols = 1 + int(random() % 4);
             const std::int64_t base = std::int64_t(random() % 512);
             bytes = bytes_of(m, base, r0, c0, rows, cols);
             return footprint(m, base, r0, c0, rows, cols);
@@ -155,13 +159,15 @@ TEST_CASE("copies between any two layouts move every element and touch nothing e
                 for (int round = 0; round < 3; ++round) {
                     const auto a = tile(64, 128, t, MemorySpace::mat, from), b = tile(80, 160, t, MemorySpace::mat, to);
                     const TileMap ma = tile_map(a), mb = tile_map(b);
-                    std::vector<std::byte> src(std::size_t(64 * 128 * isa::bytes(t))), dst(std::size_t(80 * 192 * isa::bytes(t)));
+                    std::vector<std::byte> src(std::size_t(64 * 128 * isa::bytes(t))),
+                        dst(std::size_t(80 * 192 * isa::bytes(t)));
                     for (auto& x : src) x = std::byte(random());
                     for (auto& x : dst) x = std::byte(random());
                     const auto before = dst;
                     const int rows = 1 + int(random() % 60), cols = 1 + int(random() % 120);
                     const Place into{mb, int(random() % unsigned(80 - rows)), int(random() % unsigned(160 - cols))};
-                    const Place out{ma, int(random() % unsigned(64 - rows + 1)), int(random() % unsigned(128 - cols + 1))};
+                    const Place out{ma, int(random() % unsigned(64 - rows + 1)),
+                                    int(random() % unsigned(128 - cols + 1))};
                     copy_window(dst.data(), into, src.data(), out, rows, cols);
                     auto expected = before;
                     for (int i = 0; i < rows; ++i)
