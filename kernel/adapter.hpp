@@ -7,10 +7,13 @@
 /// On both a cell runs synchronously on the main thread, and every use of the shell and iopub sockets happens under the GIL:
 /// with the asynchronous server of 0.19 the cells queued behind a failing one run although they must not.
 /// No other file includes a xeus header, except xinput.hpp and xhistory_manager.hpp, which are the same in A and B.
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,12 +48,34 @@ using PortConfiguration = xeus::xkernel_configuration;
 using PortConfiguration = xeus::xconfiguration;
 #endif
 
+/// Holds back displays and text that come faster than anybody takes them. ZeroMQ drops messages when a queue of 1,000 is full and the
+/// notebook server drops those above 1,000 a second; in both cases the message that says the cell has ended is lost with them.
+class Pace {
+  public:
+    void wait(const std::string& type) {
+        if (type == "status" || type == "execute_input") return;
+        using namespace std::chrono;
+        const auto now = steady_clock::now();
+        m_credit = std::min(burst, m_credit + per_second * duration<double>(now - m_last).count()) - 1;
+        m_last = now;
+        if (m_credit < 0) {
+            py::gil_scoped_release free;
+            std::this_thread::sleep_for(duration<double>(-m_credit / per_second));
+        }
+    }
+
+  private:
+    static constexpr double burst = 500, per_second = 900;
+    double m_credit = burst;
+    std::chrono::steady_clock::time_point m_last = std::chrono::steady_clock::now();
+};
+
 /// Wraps the stock server: the GIL around shell requests, a hook on interrupt_request (A has none), and the key `password` that A
 /// forgets in an input_request, so that a front-end would show what is typed into getpass().
 class Server final : public xeus::xserver {
   public:
-    /// Called on the control thread.
-    inline static std::function<void()> on_interrupt;
+    /// Called on the control thread: for interrupt_request, and when serving ends, before the library leaves through std::exit.
+    inline static std::function<void()> on_interrupt, on_stop;
 
     explicit Server(std::unique_ptr<xeus::xserver> inner) : m_inner(std::move(inner)) {
         m_inner->register_shell_listener([this](xeus::xmessage m) {
@@ -77,7 +102,12 @@ class Server final : public xeus::xserver {
 
   private:
     xeus::xcontrol_messenger& get_control_messenger_impl() override { return m_inner->get_control_messenger(); }
-    void send_shell_impl(xeus::xmessage m) override { m_inner->send_shell(std::move(m)); }
+    void send_shell_impl(xeus::xmessage m) override {
+        if (m_aborting) // xeus calls it an error of the cell, and a front-end would show one
+            m = xeus::xmessage(m.identities(), m.header(), m.parent_header(), m.metadata(), {{"status", "aborted"}},
+                               xeus::buffer_sequence());
+        m_inner->send_shell(std::move(m));
+    }
     void send_control_impl(xeus::xmessage m) override { m_inner->send_control(std::move(m)); }
     void send_stdin_impl(xeus::xmessage m) override {
         nl::json content = m.content();
@@ -88,13 +118,44 @@ class Server final : public xeus::xserver {
         }
         m_inner->send_stdin(std::move(m));
     }
-    void publish_impl(xeus::xpub_message m, xeus::channel c) override { m_inner->publish(std::move(m), c); }
-    void start_impl(xeus::xpub_message m) override { m_inner->start(std::move(m)); }
-    void abort_queue_impl(const listener& l, long polling_interval) override { m_inner->abort_queue(l, polling_interval); }
-    void stop_impl() override { m_inner->stop(); }
+    void publish_impl(xeus::xpub_message m, xeus::channel c) override {
+        if (c == xeus::channel::SHELL && PyGILState_Check()) m_pace.wait(m.header().value("msg_type", ""));
+        m_inner->publish(std::move(m), c);
+    }
+    void start_impl(xeus::xpub_message m) override {
+        m_topic = m.topic().substr(0, m.topic().rfind('.') + 1);
+        m_session = m.header().value("session", "");
+        m_user = m.header().value("username", "");
+        m_inner->start(std::move(m));
+    }
+    /// Cells behind a failing one are answered "aborted". A front-end waits for their idle status too, which xeus does not send.
+    void abort_queue_impl(const listener& l, long polling_interval) override {
+        m_inner->abort_queue(
+            [this, &l](xeus::xmessage m) {
+                const nl::json parent = m.header();
+                publish_status(parent, "busy");
+                m_aborting = true;
+                l(std::move(m));
+                m_aborting = false;
+                publish_status(parent, "idle");
+            },
+            polling_interval);
+    }
+    void publish_status(const nl::json& parent, const char* state) {
+        m_inner->publish(xeus::xpub_message(m_topic + "status", xeus::make_header("status", m_user, m_session), parent,
+                                            nl::json::object(), {{"execution_state", state}}, xeus::buffer_sequence()),
+                         xeus::channel::SHELL);
+    }
+    void stop_impl() override {
+        if (on_stop) on_stop();
+        m_inner->stop();
+    }
     void update_config_impl(PortConfiguration& c) const override { m_inner->update_config(c); }
 
     std::unique_ptr<xeus::xserver> m_inner;
+    Pace m_pace;
+    bool m_aborting = false;
+    std::string m_topic, m_session, m_user;
 };
 
 /// What a front-end asks for with an execute_request.

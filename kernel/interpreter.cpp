@@ -81,6 +81,9 @@ nl::json Interpreter::kernel_info_request_impl() {
     reply["banner"] = "xeus-pto " XPTO_VERSION ": PyPTO Pro operator kernels in a notebook. %pto_help shows what there is.";
     reply["debugger"] = false;
     reply.erase("supported_features"); // newer xeus lists the debugger there
+    reply["help_links"] = nl::json::array({{{"text", "Python"}, {"url", "https://docs.python.org/3/"}}});
+    const std::string version = Py_GetVersion(); // the base answers with the version it was built against
+    reply["language_info"]["version"] = version.substr(0, version.find(' '));
     reply["language_info"]["codemirror_mode"] = {{"name", "ipython"}, {"version", 3}};
     reply["language_info"]["pygments_lexer"] = "ipython3";
     reply["language_info"]["nbconvert_exporter"] = "python";

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/history.hpp"
@@ -18,7 +19,8 @@ constexpr int internal_error = 3;
 /// Runs Python's atexit functions and keeps the GIL: xeus 2 leaves through std::exit, so Py_Finalize never runs, and no Python thread
 /// may touch objects while the process takes them apart.
 void end_python() {
-    if (!Py_IsInitialized()) return;
+    static bool ended = false;
+    if (std::exchange(ended, true) || !Py_IsInitialized()) return;
     PyGILState_Ensure();
     if (PyObject* atexit = PyImport_ImportModule("atexit")) {
         Py_XDECREF(PyObject_CallMethod(atexit, "_run_exitfuncs", nullptr));
@@ -31,12 +33,14 @@ int run_kernel(const std::string& connection_file) {
     xpto::hold_interrupts();
     signal(SIGPIPE, SIG_IGN); // writing to a child that has gone is an error of that write, not the end of the session
     xpto::start_python_for_kernel();
-    std::atexit(end_python);
     xpto::Server::on_interrupt = xpto::send_interrupt;
+    // Registered when serving ends, so that it runs before every exit function registered meanwhile: a Python thread that publishes
+    // signs its message with OpenSSL, which takes itself down in an exit function too.
+    xpto::Server::on_stop = [] { std::atexit(end_python); };
     // Both live as long as the process: the library leaves through std::exit while they are in use.
     auto* session = new xpto::Session;
     xpto::serve(connection_file, std::make_unique<xpto::Interpreter>(*session), xpto::make_history(*session));
-    std::exit(0);
+    std::exit(0); // with xeus 6, where serve() returns
 }
 
 } // namespace

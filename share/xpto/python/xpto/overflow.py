@@ -3,13 +3,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import TextIO
+
+from xpto.interrupts import held
 
 # A notebook server drops stream text above 1 MB/s, and a page with more lines than this is no longer read but scrolled.
 CHARACTERS = int(os.environ.get("XPTO_OUTPUT_CHARACTERS", 1 << 20))
 LINES = int(os.environ.get("XPTO_OUTPUT_LINES", 25_000))
 FILE_BYTES = 1 << 30
+BATCH = 1 << 20
 FOLDER = "xpto-output"
 
 
@@ -33,6 +37,10 @@ class Spill:
         self.lines = self.size = 0
         self.path: Path | None = None
         self._file: TextIO | None = None
+        # A program that has come here prints millions of lines: one append each, the rest per megabyte.
+        self._parts: list[str] = []
+        self._collected = 0
+        self._lock = threading.Lock()
         try:
             self.path = _folder() / f"cell-{cell}-{stream}-{os.getpid()}.txt"
             self._file = open(self.path, "w", encoding="utf-8", errors="replace", newline="")
@@ -40,15 +48,26 @@ class Spill:
             self.path = None
 
     def write(self, text: str) -> None:
-        self.lines += text.count("\n")
-        self.size += len(text)
-        if self._file is not None and self.size <= FILE_BYTES:
-            try:
-                self._file.write(text)
-            except OSError:  # disk full: go on counting
-                self.path = self._file = None
+        self._parts.append(text)
+        self._collected += len(text)
+        if self._collected > BATCH:
+            self._store()
+
+    def _store(self) -> None:
+        with held, self._lock:
+            self._collected, count = 0, len(self._parts)
+            text = "".join(self._parts[:count])
+            del self._parts[:count]  # another thread may have appended meanwhile
+            self.lines += text.count("\n")
+            self.size += len(text)
+            if self._file is not None and self.size <= FILE_BYTES:
+                try:
+                    self._file.write(text)
+                except OSError:  # disk full: go on counting
+                    self.path = self._file = None
 
     def close(self) -> None:
+        self._store()
         if self._file is not None:
             try:
                 self._file.close()

@@ -17,7 +17,7 @@ from xeus_python_shell.compiler import XCachingCompiler
 from xeus_python_shell.display import XDisplayHook, XDisplayPublisher
 from xeus_python_shell.shell import XPythonShell, XPythonShellApp
 
-from xpto import interrupts, magics
+from xpto import cell_head, interrupts, magics
 from xpto.plain import plain
 from xpto.streams import Console
 from xpto.text import repaired
@@ -102,6 +102,7 @@ def begin(shell: Shell) -> None:
     interrupts.install()
     if importlib.util.find_spec("xpto.assist") is not None:
         session.assist = importlib.import_module("xpto.assist")
+    cell_head.install(shell)
     magics.register_all(shell)
     atexit.register(session.console.stop)
 
