@@ -1,6 +1,7 @@
 #include "engine/verify/order.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace pto::verify {
@@ -134,14 +135,18 @@ SyncIndex::SyncIndex(const Trace& t, const machine::Chip& chip) : trace(t) {
     ticket_begin[n] = std::int32_t(tickets.size());
     for (std::size_t i = n; i-- > 0;) ticket_begin[i] = std::min(ticket_begin[i], ticket_begin[i + 1]);
     for (std::size_t k = 0; k < counters.size(); ++k)
-        if ((counters[k].set_lanes.count() > 1 || counters[k].wait_lanes.count() > 1) && persistent) persistent = false, first_rival = std::int32_t(k);
+        if (counters[k].set_lanes.count() > 1 || counters[k].wait_lanes.count() > 1) persistent = false;
+    rival.assign(n, 0);
+    for (const Counter& c : counters)
+        if (c.wait_lanes.count() > 1)
+            for (std::int32_t w : c.waits) rival[std::size_t(w)] = 1;
 }
 
 namespace {
 
 class Runner {
   public:
-    Runner(const SyncIndex& x, bool clocks, std::int32_t held, std::int32_t until) : m_x(x), m_t(x.trace), m_clocks(clocks), m_held(held), m_until(until) {
+    Runner(const SyncIndex& x, bool clocks, std::array<std::int32_t, 2> held, std::int32_t until) : m_x(x), m_t(x.trace), m_clocks(clocks), m_held(held), m_until(until) {
         const std::size_t n = m_t.events.size();
         m_out.fired.assign(n, 0);
         m_out.order.reserve(n);
@@ -159,47 +164,65 @@ class Runner {
     }
 
     Firing run(bool reverse) {
+        advance(reverse, false);
+        m_out.finished = m_out.order.size() == m_t.events.size();
+        return std::move(m_out);
+    }
+    /// Fires until nothing more can; `leave_rivals` stops at waits that compete.
+    void advance(bool reverse, bool leave_rivals) {
         for (bool moved = true; moved;) {
             moved = false;
             for (int k = 0; k < lane_count; ++k) {
                 const int lane = reverse ? lane_count - 1 - k : k;
                 while (m_out.head[std::size_t(lane)] < std::int32_t(m_x.lanes[std::size_t(lane)].size())) {
                     const std::int32_t i = m_x.lanes[std::size_t(lane)][std::size_t(m_out.head[std::size_t(lane)])];
+                    if (leave_rivals && m_x.rival[std::size_t(i)]) break;
                     if (m_t.events[std::size_t(i)].act == Act::sync_all ? !meet(i) : !can_fire(i)) break;
                     if (m_t.events[std::size_t(i)].act != Act::sync_all) act(i, nullptr);
                     moved = true;
-                    if (i == m_until) return std::move(m_out);
+                    if (i == m_until) return;
                 }
             }
         }
-        m_out.finished = m_out.order.size() == m_t.events.size();
-        return std::move(m_out);
     }
+    std::vector<std::int32_t> enabled_rivals() {
+        std::vector<std::int32_t> list;
+        for (int lane = 0; lane < lane_count; ++lane) {
+            if (m_out.head[std::size_t(lane)] >= std::int32_t(m_x.lanes[std::size_t(lane)].size())) continue;
+            const std::int32_t i = m_x.lanes[std::size_t(lane)][std::size_t(m_out.head[std::size_t(lane)])];
+            if (m_x.rival[std::size_t(i)] && can_fire(i)) list.push_back(i);
+        }
+        return list;
+    }
+    void choose(std::int32_t i) { act(i, nullptr); }
+    const Firing& state() const { return m_out; }
+    bool finished() const { return m_out.order.size() == m_t.events.size(); }
 
   private:
     /// Is the event, and with it everything earlier on its pipe, complete once it fired?
     bool completes(const Event& e) const {
-        if (m_held < 0) return true;
-        const Event& h = m_t.events[std::size_t(m_held)];
-        return e.lane() != h.lane() || e.index < h.index;
+        for (std::int32_t k : m_held)
+            if (k >= 0 && e.lane() == m_t.events[std::size_t(k)].lane() && e.index >= m_t.events[std::size_t(k)].index) return false;
+        return true;
     }
     bool drained(const Event& e) const { // everything earlier on its core is complete
         if (m_fired_on[std::size_t(e.core)] < e.order) return false;
-        if (m_held < 0) return true;
-        const Event& h = m_t.events[std::size_t(m_held)];
-        return h.core != e.core || h.order > e.order || !m_out.fired[std::size_t(m_held)];
+        for (std::int32_t k : m_held)
+            if (k >= 0 && m_t.events[std::size_t(k)].core == e.core && m_t.events[std::size_t(k)].order <= e.order && m_out.fired[std::size_t(k)]) return false;
+        return true;
     }
     bool gate_open(std::int32_t i) const {
         const std::int32_t g = m_x.gate[std::size_t(i)];
-        return g < 0 || (m_out.fired[std::size_t(g)] && g != m_held);
+        return g < 0 || (m_out.fired[std::size_t(g)] && g != m_held[0] && g != m_held[1]);
     }
     bool can_fire(std::int32_t i) {
         const Event& e = m_t.events[std::size_t(i)];
         if (!gate_open(i)) return false;
-        if (m_held >= 0) {
-            const Event& h = m_t.events[std::size_t(m_held)];
+        for (std::int32_t k : m_held) {
+            if (k < 0) continue;
+            const Event& h = m_t.events[std::size_t(k)];
             const bool in_order = e.pipe == scalar_pipe || (m_x.in_order_v && e.pipe == std::int8_t(isa::Pipe::v)) || e.act == Act::barrier;
-            if (in_order && e.lane() == h.lane() && e.index > h.index && m_out.fired[std::size_t(m_held)]) return false;
+            if (in_order && e.lane() == h.lane() && e.index > h.index && m_out.fired[std::size_t(k)]) return false;
         }
         switch (e.act) {
         case Act::barrier_all: return drained(e);
@@ -358,7 +381,8 @@ class Runner {
     const SyncIndex& m_x;
     const Trace& m_t;
     bool m_clocks;
-    std::int32_t m_held, m_until;
+    std::array<std::int32_t, 2> m_held;
+    std::int32_t m_until;
     Firing m_out;
     std::array<std::int32_t, max_cores> m_fired_on{};
     std::vector<std::int32_t> m_next_ticket;
@@ -373,7 +397,29 @@ class Runner {
 } // namespace
 
 Firing fire(const SyncIndex& index, bool clocks, std::int32_t held, std::int32_t until, bool reverse_lanes) {
-    return Runner(index, clocks, held, until).run(reverse_lanes);
+    return Runner(index, clocks, {held, -1}, until).run(reverse_lanes);
+}
+
+Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::size_t state_limit) {
+    // Everything but a competing wait only adds possibilities, so it fires at once; each competing wait is a choice.
+    Choices out;
+    std::vector<Runner> open{Runner(index, false, {held_a, held_b}, -1)};
+    std::set<std::array<std::int32_t, lane_count>> seen;
+    while (!open.empty()) {
+        Runner r = std::move(open.back());
+        open.pop_back();
+        r.advance(false, true);
+        if (!seen.insert(r.state().head).second) continue;
+        if (seen.size() > state_limit) return out.complete = false, out;
+        if (held_a >= 0 && held_b >= 0 && r.state().fired[std::size_t(held_a)] && r.state().fired[std::size_t(held_b)]) return out.both_start = true, out;
+        const auto choices = r.enabled_rivals();
+        if (choices.empty() && held_a < 0 && !r.finished() && !out.stuck) out.stuck = true, out.stuck_run = r.state();
+        for (std::int32_t i : choices) {
+            open.push_back(r);
+            open.back().choose(i);
+        }
+    }
+    return out;
 }
 
 } // namespace pto::verify

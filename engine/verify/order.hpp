@@ -55,7 +55,7 @@ class SyncIndex {
     std::vector<std::int32_t> finals_before;                   // per event with a unit flag: finals of its own side earlier
     std::vector<std::int32_t> stray_unlocks;                   // events that release what is not held
     bool persistent = true;        // one setting and one waiting pipe per counter: one maximal run decides (assumption A6)
-    std::int32_t first_rival = -1; // counter that is not
+    std::vector<char> rival;       // per event: a wait that competes with waits of another pipe
     bool in_order_v = false, wait_stops_core = false;
     bool is_gate(const Event& e) const { return e.pipe == std::int8_t(isa::Pipe::s) || (wait_stops_core && e.act == Act::cross_wait); }
     const Trace& trace;
@@ -75,5 +75,14 @@ struct Firing {
 ///   held   event that starts but never completes, -1 for none: what still starts is not ordered after it
 ///   until  stops as soon as this event has fired, -1 for never
 Firing fire(const SyncIndex& index, bool clocks, std::int32_t held = -1, std::int32_t until = -1, bool reverse_lanes = false);
+
+/// Several pipes that wait for one id compete for its sets: every choice is followed (A6).
+struct Choices {
+    bool complete = true;     // every choice within the limit
+    bool both_start = false;  // in some run both held events are in flight at once
+    bool stuck = false;       // some run does not finish
+    Firing stuck_run;
+};
+Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::size_t state_limit);
 
 } // namespace pto::verify

@@ -75,27 +75,24 @@ class Verifier {
         const SyncIndex index(t, m_chip);
         const Firing f = fire(index, true);
         check_sync(index, f, m_chip, tasks, m_findings);
-        check_races(index, f, tasks, m_options.same_pipe, m_findings);
-        if (!index.persistent) rivals(index, f, tasks);
+        if (index.persistent) check_races(index, f, tasks, m_options.same_pipe, m_findings);
+        else rivals(index, f, tasks);
         note(t, index, f);
     }
 
-    /// Several pipes set or await one id: clocks do not decide, holding an event back does (A6).
+    /// Several pipes set or await one id: clocks do not decide; every choice does, for small counts (A6).
     void rivals(const SyncIndex& index, const Firing& f, std::int64_t tasks) {
         m_persistent = false;
         const Trace& t = index.trace;
-        const auto n = std::int64_t(t.events.size());
-        if (n * n > 4'000'000) return;
-        for (bool reverse : {false, true}) {
-            const Firing other = fire(index, false, -1, -1, reverse);
-            if (!other.finished && t.complete) describe_hang(index, other, tasks, m_findings);
+        if (t.events.size() > 600) {
+            m_explored_all = false;
+            return;
         }
-        std::vector<std::vector<char>> starts(t.events.size());
-        const auto started = [&](std::int32_t held) -> const std::vector<char>& {
-            auto& s = starts[std::size_t(held)];
-            if (s.empty()) s = fire(index, false, held).fired;
-            return s;
-        };
+        constexpr std::size_t states = 2'000;
+        const Choices all = explore(index, -1, -1, states);
+        if (all.stuck && t.complete) describe_hang(index, all.stuck_run, tasks, m_findings);
+        bool complete = all.complete;
+        std::set<std::pair<std::string, std::string>> found;
         for (std::size_t a = 0; a < t.accesses.size(); ++a)
             for (std::size_t b = a + 1; b < t.accesses.size(); ++b) {
                 const Access &x = t.accesses[a], &y = t.accesses[b];
@@ -103,10 +100,24 @@ class Verifier {
                 const Bytes &bx = t.bytes[std::size_t(x.footprint)], &by = t.bytes[std::size_t(y.footprint)];
                 if (bx.owner != by.owner || bx.memory != by.memory || bx.last <= by.first || by.last <= bx.first || !bx.exact || !by.exact) continue;
                 const Event &ex = t.events[std::size_t(x.event)], &ey = t.events[std::size_t(y.event)];
-                if (ex.lane() == ey.lane() || !isa::overlap(bx.set, by.set)) continue;
-                if (!started(x.event)[std::size_t(y.event)] || !started(y.event)[std::size_t(x.event)]) continue;
-                if (Hazard* h = m_findings.open(HazardKind::race, place_key(t, x.event, x.operand), place_key(t, y.event, y.operand), std::int64_t(bx.memory))) describe_race(index, f, x, y, tasks, *h);
+                if (ex.lane() == ey.lane() || share_lock(ex, ey) || !isa::overlap(bx.set, by.set)) continue;
+                auto places = std::pair{place_key(t, x.event, x.operand), place_key(t, y.event, y.operand)};
+                if (found.count(places)) continue;
+                const Choices both = explore(index, x.event, y.event, states);
+                complete = complete && both.complete;
+                if (!both.both_start) continue;
+                found.insert(places);
+                if (Hazard* h = m_findings.open(HazardKind::race, places.first, places.second, std::int64_t(bx.memory))) describe_race(index, f, x, y, tasks, *h);
             }
+        if (complete) m_explored = std::max(m_explored, tasks);
+        else m_explored_all = false;
+    }
+    static bool share_lock(const Event& a, const Event& b) {
+        if (a.core != b.core) return false;
+        for (int k = 0; k < a.lock_count; ++k)
+            for (int j = 0; j < b.lock_count; ++j)
+                if (a.locks[std::size_t(k)] == b.locks[std::size_t(j)]) return true;
+        return false;
     }
 
     void note(const Trace& t, const SyncIndex& index, const Firing& f) {
@@ -136,7 +147,7 @@ class Verifier {
         if (first.guessed_branches) m_reason = "a condition depends on values that are unknown before the launch";
         else if (first.guessed_slots) m_reason = "a slot or an id depends on values that are unknown before the launch";
         else if (first.guessed_trips) m_reason = "the length of a loop is unknown before the launch";
-        else if (!m_persistent) m_reason = "several pipes set or await one event id";
+        else if (!m_persistent && !m_explored_all) m_reason = "several pipes set or await one event id, and not every order could be followed";
         m_complete_single = true;
     }
     void other_choices(std::int64_t tasks) {
@@ -270,7 +281,7 @@ class Verifier {
         v.coverage.runs = m_runs, v.coverage.events = m_events, v.coverage.pairs = m_findings.pairs;
         v.coverage.task_counts.assign(m_tasks.begin(), m_tasks.end());
         v.coverage.period = m_period, v.coverage.warm_up = m_warm_up;
-        v.checked_tasks = std::max<std::int64_t>(m_checked, 0);
+        v.checked_tasks = std::max<std::int64_t>(m_persistent ? m_checked : std::min(m_checked, m_explored), 0);
         if (!v.safe()) v.status = Status::refused;
         else if (m_reason.empty()) v.status = Status::proven;
         else v.status = Status::checked;
@@ -295,7 +306,8 @@ class Verifier {
     std::set<std::int64_t> m_tasks;
     std::map<std::pair<std::int32_t, bool>, IdFacts> m_ids;
     std::string m_reason;
-    bool m_persistent = true, m_guessed_branches = false, m_guessed_slots = false, m_guessed_trips = false, m_complete_single = false;
+    bool m_persistent = true, m_guessed_branches = false, m_guessed_slots = false, m_guessed_trips = false, m_complete_single = false, m_explored_all = true;
+    std::int64_t m_explored = 0;
 };
 
 } // namespace
