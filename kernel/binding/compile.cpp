@@ -60,14 +60,23 @@ CompilationHandle compile(const py::object& function, const py::dict& options, c
     if (!ref.function) {
         made->name = source.options.name;
         made->diagnostics.push_back(diagnose(Code::no_source, {}, ref.missing));
-        return {made, environment};
+        return {made, environment, {}};
     }
     source.function = ref.function;
     source.scope = environment->scope_of(function);
-    *made = driver::compile(source, *environment, session.texts.reader(), session.sources, compile_options(overrides), &now_s);
+    driver::CompileOptions chosen = compile_options(overrides);
+    *made = driver::compile(source, *environment, session.texts.reader(), session.sources, chosen, &now_s);
     made->timings.total_s = now_s() - begin;
     made->timings.parse_s = session.texts.reader().parse_seconds() - parsed;
-    return {made, environment};
+    CompilationHandle handle{made, environment, {}};
+    if (source.options.has_pipeline)
+        handle.serial = [source, environment, chosen]() mutable {
+            Session& s = Session::get();
+            chosen.preload = std::vector<std::int64_t>{0};
+            chosen.preload_is_sequence = false;
+            return driver::compile(source, *environment, s.texts.reader(), s.sources, chosen, &now_s);
+        };
+    return handle;
 }
 
 py::list params(const CompilationHandle& h) {
@@ -168,8 +177,8 @@ py::dict save(const CompilationHandle& h, const std::string& folder) {
     const SourceMap& sources = Session::get().sources;
     if (c.source.function) write("source.py", sources.file(c.source.function->at.file).text);
     if (c.generated) write("pipeline_generated.py", c.generated->text);
-    write("report.json", driver::json_of(c, sources).dump(1));
-    write("panel.txt", view_of(c, "panel", "en", "").text);
+    write("report.json", json_with_prediction(h).dump(1));
+    write("panel.txt", view_of(h, "panel", "en", "").text);
     if (c.kernel()) write("kernel.ir", ir::print(*c.kernel()));
     return out;
 }
@@ -193,12 +202,12 @@ void bind_compile(py::module_& m) {
             d["total_s"] = t.total_s;
             return d;
         })
-        .def("to_json", [](const CompilationHandle& h) { return driver::json_of(*h.compiled, Session::get().sources).dump(); })
+        .def("to_json", [](const CompilationHandle& h) { return json_with_prediction(h).dump(); })
         .def("ir", [](const CompilationHandle& h) { return h.compiled->kernel() ? ir::print(*h.compiled->kernel()) : std::string{}; })
         .def("changes_since", [](const CompilationHandle& h, const CompilationHandle& before) { return changes_since(*before.compiled, *h.compiled); })
         .def("refusal", [](const CompilationHandle& h, const std::string& lang) { return refusal_text(*h.compiled, lang); })
         .def("view", [](const CompilationHandle& h, const std::string& name, const std::string& lang, const std::string& since) {
-            View v = view_of(*h.compiled, name, lang, since);
+            View v = view_of(h, name, lang, since);
             return py::make_tuple(v.text, v.html, v.json);
         });
     m.def("compile", &compile, py::arg("function"), py::arg("options"), py::arg("overrides"));
