@@ -34,6 +34,10 @@ struct Launch {
     std::vector<LoggedAccess> gm_accesses;             // of finished stretches, for the check between blocks
     std::vector<StageProgress> stages;
     std::int64_t work_since_poll = 0;
+    std::vector<CallWork> calls;                       // Record::calls
+    std::map<const Instruction*, std::vector<std::int32_t>> calls_of;
+    /// The number of an equal CallWork of this instruction.
+    std::int32_t call_index(const Instruction& in, CallWork work);
 
     Launch(const program::Program& p, const machine::Chip& c, const LaunchArguments& a, const ExecuteOptions& o);
     /// Asks the sink now and then; throws Stop when the user interrupts.

@@ -1,5 +1,7 @@
 #include "engine/execute/call.hpp"
 
+#include "engine/execute/block.hpp"
+
 #include <cstring>
 
 namespace pto::execute {
@@ -138,6 +140,9 @@ void Call::mark_known(const TileView& v, const num::Footprint& absolute) {
     if (!v.known) return;
     std::byte* known = v.memory->known.get();
     num::for_each_interval(absolute, [&](std::int64_t first, std::int64_t n) { std::memset(known + first, 1, std::size_t(n)); });
+}
+void Call::work(std::int64_t units) const {
+    if (launch) launch->work(units);
 }
 void Call::warn(HazardKind kind, int operand, std::string message, std::string repair) const {
     if (!findings) return;

@@ -49,12 +49,20 @@ struct CoreRegisters {
     bool count_mode = false;
 };
 
+namespace registers {
+struct Frame;
+struct FrameDeleter {
+    void operator()(Frame* f) const;
+};
+} // namespace registers
+
 /// Buffers that grow to the largest operation of a launch and stay.
 struct Scratch {
     num::MatmulScratch matmul;
     std::vector<std::byte> bytes[4];
     std::vector<float> floats[4];
     std::vector<std::int64_t> integers[2];
+    std::unique_ptr<registers::Frame, registers::FrameDeleter> frame; // vector calls
     std::byte* room(int i, std::int64_t n) {
         if (std::int64_t(bytes[i].size()) < n) bytes[i].resize(std::size_t(n));
         return bytes[i].data();
@@ -86,6 +94,8 @@ struct TileView {
     }
 };
 
+struct Launch;
+
 struct Call {
     Machine& machine;
     GlobalMemory& gm;
@@ -101,6 +111,11 @@ struct Call {
     std::string* print = nullptr;   // text this operation prints
     const SourceMap* source = nullptr; // for printed places; may be null
     Scalar result;                  // getval
+    std::int32_t block_num = 1;
+    AccessList late_accesses;       // vector calls: what they touched, known afterwards
+    CallWork call_work;             // vector calls: register operations, for the record
+    Launch* launch = nullptr;       // for long work: asks the sink now and then
+    void work(std::int64_t units) const;
     std::vector<std::uint32_t> words; // ssbuf_load
 
     // ---- operands

@@ -2,11 +2,9 @@
 #include "engine/execute/families.hpp"
 #include "engine/execute/rows.hpp"
 
-#include "engine/execute/numerics/convert.hpp"
-#include "engine/execute/numerics/float_formats.hpp"
+#include "engine/execute/numerics/cast.hpp"
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace pto::execute {
@@ -20,76 +18,6 @@ TileView over(TileView v, std::int64_t rows, std::int64_t cols) {
 }
 
 // ---------------------------------------------------------------- cast
-
-std::int64_t integer_of(DType t, std::uint64_t pattern) {
-    const int shift = 64 - isa::bits(t);
-    return isa::is_signed_int(t) ? std::int64_t(pattern << shift) >> shift : std::int64_t(pattern);
-}
-double rounded(double v, num::Rounding mode) {
-    switch (mode) {
-    case num::Rounding::rint: return std::nearbyint(v);
-    case num::Rounding::round: return std::round(v);
-    case num::Rounding::floor: return std::floor(v);
-    case num::Rounding::ceil: return std::ceil(v);
-    default: return std::trunc(v);
-    }
-}
-/// Pairs that keep the low bits instead of clamping (language 3.8).
-bool wraps(DType from, DType to) {
-    using D = DType;
-    if (from == D::fp16 && (to == D::int8 || to == D::uint8)) return true;
-    if ((from == D::fp16 || from == D::fp32) && to == D::int16) return true;
-    return (from == D::int64 && to == D::int32) || (from == D::int32 && to == D::int16);
-}
-std::uint64_t clamped(double v, DType to) {
-    const int bits = isa::bits(to);
-    if (isa::is_signed_int(to)) {
-        const double limit = std::ldexp(1.0, bits - 1);
-        if (v >= limit) return (std::uint64_t(1) << (bits - 1)) - 1;
-        if (v < -limit) return std::uint64_t(1) << (bits - 1);
-        return std::uint64_t(std::int64_t(v));
-    }
-    if (v <= 0) return 0;
-    if (v >= std::ldexp(1.0, bits)) return bits == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << bits) - 1;
-    return std::uint64_t(v);
-}
-std::uint64_t low_bits(double v, DType to) { // of the infinite-precision integer; infinities clamp
-    if (std::isinf(v)) return clamped(v, to);
-    return std::uint64_t(std::int64_t(std::fmod(v, 18446744073709551616.0) >= 9223372036854775808.0 ? std::fmod(v, 18446744073709551616.0) - 18446744073709551616.0
-                                      : std::fmod(v, 18446744073709551616.0) < -9223372036854775808.0 ? std::fmod(v, 18446744073709551616.0) + 18446744073709551616.0
-                                                                                                     : std::fmod(v, 18446744073709551616.0)));
-}
-std::uint64_t cast_element(DType from, std::uint64_t pattern, DType to, isa::RoundMode mode) {
-    const bool from_real = isa::is_float(from), to_real = isa::is_float(to);
-    if (!from_real && !to_real) {
-        const std::int64_t v = integer_of(from, pattern);
-        if (wraps(from, to)) return std::uint64_t(v);
-        const int bits = isa::bits(to);
-        if (isa::is_signed_int(to)) {
-            if (bits == 64) return from == DType::uint64 && v < 0 ? std::uint64_t(INT64_MAX) : std::uint64_t(v);
-            const std::int64_t high = (std::int64_t(1) << (bits - 1)) - 1;
-            if (from == DType::uint64 && v < 0) return std::uint64_t(high);
-            return std::uint64_t(std::min(std::max(v, -high - 1), high));
-        }
-        if (from != DType::uint64 && v < 0) return 0;
-        if (bits == 64) return std::uint64_t(v);
-        return std::min(std::uint64_t(v), (std::uint64_t(1) << bits) - 1);
-    }
-    const num::Rounding rounding = num::rounding_of(mode);
-    if (!from_real) { // exact magnitude, one rounding
-        const std::int64_t v = integer_of(from, pattern);
-        const bool negative = v < 0 && from != DType::uint64;
-        return num::encode_exact(to, negative, negative ? 0 - std::uint64_t(v) : std::uint64_t(v), 0, rounding, false);
-    }
-    const double v = from == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(pattern))) : double(num::decode(from, std::uint32_t(pattern)));
-    if (to_real) {
-        const bool wide = to == DType::fp16 || to == DType::bf16 || to == DType::fp32;
-        return num::encode(to, v, rounding, !wide);
-    }
-    if (v != v) return 0;
-    const double r = rounded(v, mode == isa::RoundMode::none ? num::Rounding::trunc : rounding);
-    return wraps(from, to) ? low_bits(r, to) : clamped(r, to);
-}
 
 void access_two(const Call& c, AccessList& list) {
     const TileView out = c.view(0);
@@ -152,16 +80,15 @@ void run_quant(Call& c) {
         offset = per_row(c, *o);
         c.require_known(offset, first_elements(offset, out.rows), -1, "the quantisation");
     }
-    const TileView values = out.memory == src.memory ? copied(c, src, 1) : src;
+    if (src.dtype != DType::fp32 || out.dtype != (asymmetric ? DType::uint8 : DType::int8))
+        c.refuse("quantises fp32 to int8 (SYM) or uint8 (ASYM), not " + std::string(isa::name(src.dtype)) + " to " + std::string(isa::name(out.dtype)));
+    const TileView values = copied(c, src, 1);
+    std::byte* line = c.scratch.room(0, out.cols);
     for (std::int64_t i = 0; i < out.rows; ++i) {
-        const float s = row_value(scale, i), z = asymmetric ? row_value(offset, i) : 0.0f;
-        for (std::int64_t j = 0; j < out.cols; ++j) {
-            float x;
-            std::memcpy(&x, values.data + values.map.byte_offset(i, j), 4);
-            float y = x * s;
-            if (asymmetric) y = y + z;
-            num::write_element(out.data, 8, out.map.offset(i, j), y != y ? 0 : clamped(std::nearbyint(double(y)), asymmetric ? DType::uint8 : DType::int8));
-        }
+        const auto* x = reinterpret_cast<const float*>(values.data) + i * out.cols;
+        if (asymmetric) num::quant_asym(x, reinterpret_cast<std::uint8_t*>(line), std::size_t(out.cols), row_value(scale, i), row_value(offset, i));
+        else num::quant_sym(x, reinterpret_cast<std::int8_t*>(line), std::size_t(out.cols), row_value(scale, i));
+        num::copy_window(out.data, {out.map, i, 0}, line, {num::window_map(out.cols, 1, 8), 0, 0}, 1, out.cols);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, out);
@@ -173,14 +100,12 @@ void run_dequant(Call& c) {
     c.require_known(src, 1, "the dequantisation");
     c.require_known(scale, first_elements(scale, out.rows), 2, "the dequantisation");
     c.require_known(offset, first_elements(offset, out.rows), 3, "the dequantisation");
+    if (out.dtype != DType::fp32) c.refuse("dequantises to fp32, not " + std::string(isa::name(out.dtype)), 0);
     const TileView values = copied(c, src, 1);
+    float* line = c.scratch.reals(0, out.cols);
     for (std::int64_t i = 0; i < out.rows; ++i) {
-        const float s = row_value(scale, i), z = row_value(offset, i);
-        for (std::int64_t j = 0; j < out.cols; ++j) {
-            const float x = float(integer_of(src.dtype, num::read_element(values.data, values.map.bits, values.map.offset(i, j))));
-            const float y = num::canonical((x - z) * s);
-            std::memcpy(out.data + out.map.byte_offset(i, j), &y, 4);
-        }
+        num::dequant(src.dtype, values.data + values.map.byte_offset(i, 0), line, std::size_t(out.cols), row_value(scale, i), row_value(offset, i));
+        num::copy_window(out.data, {out.map, i, 0}, reinterpret_cast<std::byte*>(line), {num::window_map(out.cols, 1, 32), 0, 0}, 1, out.cols);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, out);
@@ -252,12 +177,12 @@ void run_transpose(Call& c) {
 } // namespace
 
 void convert_tile(Call& c, const TileView& out, const TileView& src, int round_mode) {
-    const auto mode = isa::RoundMode(round_mode);
-    const TileView values = out.memory == src.memory && out.data == src.data && out.map == src.map ? src : copied(c, src, 1);
-    for (std::int64_t i = 0; i < out.rows; ++i)
-        for (std::int64_t j = 0; j < out.cols; ++j)
-            num::write_element(out.data, out.map.bits, out.map.offset(i, j),
-                               cast_element(src.dtype, num::read_element(values.data, values.map.bits, values.map.offset(i, j)), out.dtype, mode));
+    const num::CastRule rule = num::tile_cast_rule(src.dtype, out.dtype, isa::RoundMode(round_mode));
+    Rows rows(c, &out, {&src}, out.rows, out.cols);
+    for (std::int64_t r = 0; r < rows.count(); ++r) {
+        num::cast_lanes(src.dtype, rows.in(0, r), out.dtype, rows.out(r), std::size_t(rows.length()), rule);
+        rows.finish(r);
+    }
 }
 
 const Meaning cast_meaning{access_two, run_cast};

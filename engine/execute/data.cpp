@@ -151,6 +151,8 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     std::string printed;
     call.print = &printed;
     call.source = m_launch.options.source;
+    call.launch = &m_launch;
+    call.block_num = m_launch.grid.blocks;
     m_accesses.clear();
     bool atomic = false;
     if (in.meaning->access) {
@@ -161,8 +163,29 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     }
     // An atomic addition reads and writes its destination as one event; scalar operations are over when they return.
     split = split && pipe != s_pipe && !atomic;
-    if (split) hold_back(p);
+    std::vector<std::byte> before; // a vector call writes where its registers say: all of UB is kept
+    if (split && in.call) {
+        const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];
+        before.assign(ub.data.get(), ub.data.get() + ub.bytes);
+        before.insert(before.end(), ub.known.get(), ub.known.get() + ub.bytes);
+    } else if (split) {
+        hold_back(p);
+    }
     in.meaning->run(call);
+    if (in.call) {
+        std::swap(m_accesses, call.late_accesses);
+        if (m_launch.options.hazards) check_accesses(call, p.clock);
+        if (call.row) call.row->k = m_launch.call_index(*item.site, std::move(call.call_work));
+        if (split) {
+            hold_back(p);
+            const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];
+            for (const Pending::Piece& piece : p.pending.pieces) { // what was there before the call, in place of what is there now
+                const std::int64_t at = piece.at - ub.data.get();
+                std::memcpy(p.pending.data.data() + piece.saved, before.data() + at, std::size_t(piece.bytes));
+                std::memcpy(p.pending.data.data() + piece.saved + piece.bytes, before.data() + ub.bytes + at, std::size_t(piece.bytes));
+            }
+        }
+    }
     if (split) {
         release_pending(p); // swaps: the old bytes come back, the result waits
         p.started = true;

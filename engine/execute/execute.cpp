@@ -184,6 +184,7 @@ Outcome execute(const program::Program& program, const machine::Chip& chip, cons
         out.record.kernel = program.kernel->name;
         out.record.block_num = options.block_dim;
         out.record.sites = launch->table.record_sites();
+        out.record.calls = std::move(launch->calls);
         out.record.cores = std::move(launch->records);
         std::stable_sort(out.record.cores.begin(), out.record.cores.end(), [](const CoreRecord& a, const CoreRecord& b) {
             return std::tie(a.block, a.core, a.subblock) < std::tie(b.block, b.core, b.subblock);

@@ -1,42 +1,18 @@
 /// The way out of an accumulator: relu, scale, conversion, atomic addition. Source: language 3.2; hardware 5.2.
 #include "engine/execute/movement.hpp"
 
-#include "engine/execute/numerics/convert.hpp"
+#include "engine/execute/numerics/cast.hpp"
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace pto::execute {
 namespace {
 
-/// A 64-bit factor: fp32 bits of which sign, exponent and 10 mantissa bits count, a 9-bit signed offset at bit 37.
-struct Factor {
-    float scale = 1;
-    int offset = 0;
-};
-Factor factor_of(std::uint64_t word) {
-    Factor f;
-    f.scale = std::bit_cast<float>(std::uint32_t(word) & 0xFFFFE000u);
-    f.offset = int((word >> 37) & 0x1FF);
-    if (f.offset > 255) f.offset -= 512;
-    return f;
-}
-
-std::uint64_t quantised(float value, const Factor& f, DType to) {
-    const float scaled = value * f.scale;
-    switch (to) {
-    case DType::fp32: return std::bit_cast<std::uint32_t>(num::canonical(scaled));
-    case DType::int8:
-    case DType::uint8: {
-        if (scaled != scaled) return 0;
-        const double r = std::nearbyint(double(scaled)) + f.offset;
-        const double low = to == DType::int8 ? -128 : 0, high = to == DType::int8 ? 127 : 255;
-        return std::uint64_t(std::int64_t(r < low ? low : r > high ? high : r)) & 0xFF;
-    }
-    case DType::hf8: return num::encode(to, scaled, num::Rounding::round, true);
-    default: return num::encode(to, scaled, num::Rounding::rint, true);
-    }
+/// A per-channel factor: fp32 bits in the low word; the 9-bit offset at bit 37 must be zero here.
+float factor_of(const Call& c, std::uint64_t word) {
+    if ((word >> 37) & 0x1FF) c.refuse("per-channel factors with an offset are not simulated");
+    return num::fixpipe_scale(std::uint32_t(word));
 }
 
 template <class T, class Add> void add_elements(std::byte* dst, const num::Place& to, const std::byte* src, const num::Place& from, std::int64_t rows, std::int64_t cols, Add add) {
@@ -88,44 +64,29 @@ void fixpipe(Call& c, const TileView& src, std::int64_t row, std::int64_t col, c
                                                  : (scaled || target.dtype == DType::int32);
     if (!legal) c.refuse("the fixpipe does not convert " + std::string(isa::name(src.dtype)) + " to " + std::string(isa::name(target.dtype)) + " without scale");
 
-    // A row-major image of the accumulator as fp32, then of the result, then one windowed copy.
-    float* values = c.scratch.reals(0, rows * cols);
-    num::TileMap flat = num::window_map(cols, 1, 32);
-    num::copy_window(reinterpret_cast<std::byte*>(values), {flat, 0, 0}, src.data, from, rows, cols);
+    // A contiguous image of the accumulator, converted, then one windowed copy. Per-channel factors take it column by column.
     const std::int64_t n = rows * cols;
-    if (src.dtype == DType::int32 && target.dtype == DType::int32 && !scaled) {
-        for (std::int64_t i = 0; i < n; ++i)
-            if (auto v = std::bit_cast<std::int32_t>(values[i]); v < 0) values[i] = 0;
-    } else {
-        if (src.dtype == DType::int32)
-            for (std::int64_t i = 0; i < n; ++i) values[i] = float(std::bit_cast<std::int32_t>(values[i]));
-        if (relu)
-            for (std::int64_t i = 0; i < n; ++i) values[i] = values[i] > 0 ? values[i] : values[i] != values[i] ? values[i] : 0.f;
-    }
     const int bits = isa::bits(target.dtype);
-    std::byte* out = c.scratch.room(0, n * 4);
-    if (scaled) {
-        const OperandInstance* r = c.runtime(Key::scale);
-        if (r && r->kind == OperandInstance::Kind::tile) {
-            const TileView factors = c.view(r->tile);
-            c.require_known(factors, -1, "the per-channel scale");
-            for (std::int64_t j = 0; j < cols; ++j) {
-                const Factor f = factor_of(num::read_element(factors.data, 64, factors.map.offset(0, col + j)));
-                for (std::int64_t i = 0; i < rows; ++i) num::write_element(out, bits, i * cols + j, quantised(values[i * cols + j], f, target.dtype));
-            }
-        } else {
-            std::uint64_t word;
-            if (r && !isa::is_float(r->scalar.dtype)) word = std::uint64_t(r->scalar.integer);
-            else word = std::bit_cast<std::uint32_t>(float(c.real(Key::scale, 1)));
-            const Factor f = factor_of(word);
-            for (std::int64_t i = 0; i < n; ++i) num::write_element(out, bits, i, quantised(values[i], f, target.dtype));
+    const OperandInstance* r = scaled ? c.runtime(Key::scale) : nullptr;
+    const bool per_channel = r && r->kind == OperandInstance::Kind::tile;
+    std::byte* values = c.scratch.room(0, n * 4);
+    std::byte* out = c.scratch.room(1, n * 4);
+    num::TileMap flat = per_channel ? num::window_map(1, rows, 32) : num::window_map(cols, 1, 32);
+    num::copy_window(values, {flat, 0, 0}, src.data, from, rows, cols);
+    num::FixpipeRule rule{relu, scaled, 1.0f};
+    if (per_channel) {
+        const TileView factors = c.view(r->tile);
+        c.require_known(factors, -1, "the per-channel scale");
+        for (std::int64_t j = 0; j < cols; ++j) {
+            rule.scale = factor_of(c, num::read_element(factors.data, 64, factors.map.offset(0, col + j)));
+            num::fixpipe_lanes(src.dtype, values + j * rows * 4, target.dtype, out + j * rows * bits / 8, std::size_t(rows), rule);
         }
-    } else if (target.dtype == DType::fp16) {
-        num::fp32_to_fp16(values, reinterpret_cast<std::uint16_t*>(out), std::size_t(n));
-    } else if (target.dtype == DType::bf16) {
-        num::fp32_to_bf16(values, reinterpret_cast<std::uint16_t*>(out), std::size_t(n));
     } else {
-        std::memcpy(out, values, std::size_t(n) * 4);
+        if (scaled) {
+            const bool encoded = r && !isa::is_float(r->scalar.dtype); // an integer scalar already holds the bits
+            rule.scale = num::fixpipe_scale(encoded ? std::uint32_t(r->scalar.integer) : std::bit_cast<std::uint32_t>(float(c.real(Key::scale, 1))));
+        }
+        num::fixpipe_lanes(src.dtype, values, target.dtype, out, std::size_t(n), rule);
     }
     flat.bits = bits;
     if (atomic) add_window(c, target.data, to, out, {flat, 0, 0}, rows, cols, target.dtype);

@@ -1,6 +1,7 @@
 #include "engine/execute/instruction.hpp"
 
 #include "engine/execute/call.hpp"
+#include "engine/execute/registers/code.hpp"
 #include "engine/isa/timing_key.hpp"
 
 namespace pto::execute {
@@ -47,6 +48,9 @@ Instruction instruction_of(const ir::Function& f, const ir::Stmt& stmt) {
     } else if (auto* call = std::get_if<ir::VectorCall>(&stmt.what)) {
         in.call = call;
         in.name = call->name;
+        in.code = registers::decode(f, *call);
+        in.meaning = &registers::call_meaning;
+        return in;
     } else if (auto* simt = std::get_if<ir::SimtLaunch>(&stmt.what)) {
         in.simt = simt;
         in.name = simt->name;

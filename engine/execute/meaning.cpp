@@ -30,6 +30,17 @@ const Meaning& meaning_of(isa::Semantics s) {
     case S::dequant: return dequant_meaning;
     case S::fillpad: return fillpad_meaning;
     case S::transpose: return transpose_meaning;
+    case S::reduce: return reduce_meaning;
+    case S::arg_reduce: return arg_reduce_meaning;
+    case S::gather: return gather_meaning;
+    case S::gather_compare: return gather_compare_meaning;
+    case S::gather_blocks: return gather_blocks_meaning;
+    case S::gather_mask: return gather_mask_meaning;
+    case S::scatter: return scatter_meaning;
+    case S::sort32: return sort32_meaning;
+    case S::merge_sort: return merge_sort_meaning;
+    case S::merge_sort_lists: return merge_lists_meaning;
+    case S::histogram: return histogram_meaning;
     case S::getval: return getval_meaning;
     case S::setval: return setval_meaning;
     case S::vector_mask: return vector_mask_meaning;

@@ -30,6 +30,15 @@ void Launch::poll() {
     if (options.sink->cancelled.load(std::memory_order_relaxed)) throw Stop{Status::interrupted, "interrupted", {}};
 }
 
+std::int32_t Launch::call_index(const Instruction& in, CallWork work) {
+    std::vector<std::int32_t>& known = calls_of[&in];
+    for (auto it = known.rbegin(); it != known.rend(); ++it) // the latest is the likeliest
+        if (calls[std::size_t(*it)] == work) return *it;
+    calls.push_back(std::move(work));
+    known.push_back(std::int32_t(calls.size()) - 1);
+    return known.back();
+}
+
 BlockRun::BlockRun(Launch& launch, std::int32_t block)
     : m_launch(launch), m_block(block), m_sync(launch.chip, int(launch.grid.has_cube) + (launch.grid.has_vector ? launch.grid.subblocks : 0), block) {
     m_random = launch.options.order.seed * 0x2545F4914F6CDD1Dull + std::uint64_t(block);

@@ -17,7 +17,6 @@ void check_id(const Item& item, std::int64_t id, std::int64_t limit, const char*
     if (id < 0 || id >= limit)
         throw Stop{Status::refused, std::string(what) + " id " + std::to_string(id) + " is not one of 0 to " + std::to_string(limit - 1), item.site->at};
 }
-bool is_unicast(const Item& item) { return item.site->sync_mode == std::uint8_t(isa::CrossCoreSyncMode::unicast_block); }
 
 } // namespace
 
