@@ -10,8 +10,11 @@ namespace {
 
 using isa::MemorySpace;
 
-/// Bytes that a tile of this type touches, a spare row included.
-std::int64_t touched_bytes(const isa::TileType& type) { return isa::footprint(isa::tile_map(type), 0, 0, 0, type.shape[0], type.shape[1]).last(); }
+/// Bytes that a tile of this type needs, the spare row behind each of its column blocks included.
+std::int64_t needed_bytes(const isa::TileType& type) {
+    std::int64_t last = isa::footprint(isa::tile_map(type), 0, 0, 0, type.shape[0], type.shape[1]).last();
+    return type.compact == 2 ? last + 32 : last;
+}
 
 struct Slot {
     std::int32_t decl = 0, slot = 0;
@@ -56,7 +59,7 @@ void alignment(Context& c, const ir::TileDecl& d) {
 }
 
 void shortage(Context& c, const ir::TileDecl& d) {
-    std::int64_t need = touched_bytes(d.type);
+    std::int64_t need = needed_bytes(d.type);
     if (need <= d.slot_bytes) return;
     std::string why;
     if (d.type.compact == 2) {
@@ -64,7 +67,7 @@ void shortage(Context& c, const ir::TileDecl& d) {
         why = ": compact=2 keeps one spare row of 32 bytes in each of its " + std::to_string((d.type.shape[1] + width - 1) / width) + " column blocks";
     }
     c.report(Code::tile_bytes, d.at,
-             ticked(d.name) + " of " + shape_text(d.type.shape[0], d.type.shape[1]) + " " + std::string(language_name(d.type.dtype)) + " touches " + std::to_string(need) +
+             ticked(d.name) + " of " + shape_text(d.type.shape[0], d.type.shape[1]) + " " + std::string(language_name(d.type.dtype)) + " needs " + std::to_string(need) +
                  " bytes, " + std::to_string(need - d.slot_bytes) + " more than the " + std::to_string(d.slot_bytes) + " of a slot" + why)
         .advice.push_back("leave " + std::to_string(need) + " bytes before the next tile");
 }
@@ -82,7 +85,7 @@ void overlaps(Context& c) {
         for (std::size_t i = 0; i < c.f.decls.size(); ++i) {
             const ir::TileDecl& d = c.f.decls[i];
             if (int(d.type.memory) != m || d.mutex.empty()) continue;
-            std::int64_t bytes = std::max(d.slot_bytes, touched_bytes(d.type));
+            std::int64_t bytes = std::max(d.slot_bytes, needed_bytes(d.type));
             for (std::int32_t s = 0; s < d.slots(); ++s) slots.push_back({std::int32_t(i), s, d.addresses[std::size_t(s)], d.addresses[std::size_t(s)] + bytes});
         }
         std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return std::tie(a.begin, a.decl, a.slot) < std::tie(b.begin, b.decl, b.slot); });
