@@ -1,0 +1,36 @@
+# Thin: CMake builds, tests/run_all.py tests. `make demo` is the place to start.
+
+JOBS ?= 2
+PYTHON := /usr/bin/python3
+LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
+
+.PHONY: deps build demo lab test bench install clean
+
+deps:            ## install the Debian packages that are missing
+	@.ci/deps
+
+build: deps      ## configure and compile into build/
+	@cmake --preset dev $(LAUNCHER) --log-level=WARNING
+	@cmake --build build -j$(JOBS)
+
+demo: build      ## register the kernel, run the first notebook and print what its cells show
+	@build/bin/xpto install --user
+	@$(PYTHON) tests/notebooks/show.py notebooks/01_first_kernel.ipynb
+
+lab: build       ## JupyterLab 4 over notebooks/; the classic notebook where it cannot be installed
+	@if .ci/lab; then $(BUILT) .venv-lab/bin/jupyter-lab --notebook-dir=notebooks; \
+	else echo "lab: starting the classic notebook instead"; $(BUILT) jupyter notebook --notebook-dir=notebooks; fi
+
+test: build      ## everything: C++ tests, Python, command line, protocol, notebooks, browser
+	@.ci/lab || echo "lab: its browser tests are skipped"
+	@$(PYTHON) tests/run_all.py
+
+bench: build     ## ratios and instruction counts
+	@$(PYTHON) tests/bench/run.py
+
+install: build   ## into PREFIX (default /usr/local), kernelspec included
+	@cmake --install build $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:           ## forget what was built
+	@rm -rf build
