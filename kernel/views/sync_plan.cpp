@@ -177,7 +177,7 @@ class Drawing {
         m_svg.text(x + 10, base, Type::name, name, Anchor::start, cls('c', stage));
         m_svg.text(x + 10 + text_width(name, 13, true) * 1.02 + 8, base, Type::body, runs(s), Anchor::start, cls('c', stage));
         m_svg.text(x + w - 10, base, Type::body, line, Anchor::end, cls('c', stage));
-        if (!s.summary.empty()) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, clip_to(s.summary, (w - 20) / 1.15, 10.5));
+        if (!s.summary.empty()) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, clip_to(s.summary, (w - 20) / 1.08, 10.5));
         else if (again) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, say("drawn again", "重复画出"));
         m_svg.close();
     }
@@ -341,26 +341,30 @@ class Drawing {
     double permit_box(const std::vector<PermitGroup>& groups, Core core, std::string_view verb, double x, double width, double y, bool draw) {
         double at = x + 6, line = y;
         int n = 0;
-        for (const PermitGroup& g : groups) n += g.core == core;
+        double whole = 6;
+        for (const PermitGroup& g : groups)
+            if (g.core == core) ++n, whole += text_width(g.pipe, 10.5) + 14 + 21 * double(g.ids.size());
+        // Two groups of two ids fit in one line when the chips stand a little closer.
+        const double chip = whole > width ? 17 : 19, pitch = whole > width ? 18.5 : 21;
         for (const PermitGroup& g : groups) {
             if (g.core != core) continue;
             const std::string word = g.pipe + (n == 1 ? " " + std::string(verb) : "");
-            const double w = text_width(word, 10.5) * 1.12 + 5;
-            if (at + w + 19 > x + width && at > x + 6) at = x + 6, line += 20;
+            const double w = text_width(word, 10.5) * (whole > width ? 1.02 : 1.12) + 5;
+            if (at + w + chip > x + width && at > x + 6) at = x + 6, line += 20;
             if (draw) m_svg.text(at, line + 19, Type::small, word);
             at += w;
             for (int id : g.ids) {
-                if (at + 19 > x + width - 2) at = x + 6, line += 20;
+                if (at + chip > x + width - 1) at = x + 6, line += 20;
                 if (draw) {
                     int setter = 0;
                     for (const IdUse& u : m_loop.ids)
                         if (u.id == id) setter = std::max(0, stage_index(u.setter));
-                    m_svg.rect(at, line + 7, 19, 16, 3, cls('h', setter));
-                    m_svg.text(at + 9.5, line + 19, Type::label, std::to_string(id), Anchor::middle, cls('c', setter));
+                    m_svg.rect(at, line + 7, chip, 16, 3, cls('h', setter));
+                    m_svg.text(at + chip / 2, line + 19, Type::label, std::to_string(id), Anchor::middle, cls('c', setter));
                 }
-                at += 21;
+                at += pitch;
             }
-            at += 5;
+            at += 4;
         }
         return line - y + 30;
     }
@@ -482,11 +486,14 @@ class Drawing {
                 m_svg.open(edge, words);
                 m_svg.rect(x, top, w, 42, 3, cls('p', s), "data-id=\"" + std::to_string(u.id) + "\"" + (u.chosen ? " stroke-dasharray=\"3 2\"" : ""));
                 m_svg.path("M" + number(x) + " " + number(top + 15) + "v-12a3 3 0 0 1 3-3h" + number(w - 6) + "a3 3 0 0 1 3 3v12z", cls('q', s));
-                m_svg.text(x + w / 2, top + 11, Type::label, std::to_string(u.id), Anchor::middle, cls('c', s));
+                const std::string pending = u.max_pending < 0 ? "?" : u.max_pending > 1 ? "≤" + std::to_string(u.max_pending) : std::string{};
+                if (pending.empty()) m_svg.text(x + w / 2, top + 11, Type::label, std::to_string(u.id), Anchor::middle, cls('c', s));
+                else {
+                    m_svg.text(x + 4, top + 11, Type::label, std::to_string(u.id), Anchor::start, cls('c', s));
+                    m_svg.text(x + w - 3, top + 11, Type::label, pending, Anchor::end, cls('c', s));
+                }
                 m_svg.text(x + w / 2, top + 26, Type::small, clip_to(u.buffer, w - 5, 10.5), Anchor::middle, "plain");
                 std::string second = m_zh ? (u.direction == Direction::ready ? "就绪" : "释放") : what;
-                if (u.max_pending > 1) second += " ≤" + std::to_string(u.max_pending);
-                else if (u.max_pending < 0) second += " ?";
                 if (u.sharers) second += " +" + std::to_string(u.sharers);
                 m_svg.text(x + w / 2, top + 38, Type::small, clip_to(second, w + 1, 10.5), Anchor::middle);
                 m_svg.close();

@@ -357,7 +357,7 @@ class Chart {
         double at = 20;
         for (std::size_t i = 0; i < m_t.stages.size(); ++i) {
             const std::string name = clip_middle(m_t.stages[i].name);
-            const double w = 19 + text_width(name, 11.5) * 1.12 + 14;
+            const double w = 19 + text_width(name, 11.5) * 1.05 + 12;
             if (at + w > 880) at = 20, y += 20;
             m_svg.rect(at, y, 14, 13, 2, cls('h', std::int32_t(i)), "data-k=\"s" + std::to_string(i) + "\"");
             m_svg.text(at + 19, y + 11, Type::body, name);
@@ -368,7 +368,7 @@ class Chart {
                                           : say("tall bar computes, low bar moves data, thin tail = in flight until it lands", "高条计算，矮条搬运，细线 = 数据在途");
         for (const std::string& s : {m_binned ? std::string{} : hint, form}) {
             if (s.empty()) continue;
-            const double w = text_width(s, 10.5) * 1.12 + 16;
+            const double w = text_width(s, 10.5) + 16;
             if (at + w > 884) at = 20, y += 20;
             m_svg.text(at + 4, y + 11, Type::small, s);
             at += w;
@@ -396,7 +396,7 @@ class Chart {
         m_svg.line(20, y, 880, y, "gridline");
         const std::string title = say("One task of each stage, on average", "每个 stage 的单任务平均");
         m_svg.text(20, y + 20, Type::bold, title);
-        m_svg.text(20 + text_width(title, 11.5, true) * 1.1 + 10, y + 20, Type::small, say("cycles, without the fill", "周期，不含填充"));
+        m_svg.text(20 + text_width(title, 11.5, true) + 12, y + 20, Type::small, say("cycles, without the fill", "周期，不含填充"));
         m_svg.text(630, y + 20, Type::small, say("compute", "计算"), Anchor::end);
         m_svg.text(684, y + 20, Type::small, say("move", "搬运"), Anchor::end);
         m_svg.text(784, y + 20, Type::small, say("waits, other core", "等待另一核"), Anchor::end);
