@@ -61,3 +61,27 @@ TEST_CASE("a missing direction races, with a witness") {
     REQUIRE(h.witness.size() > 2);
     CHECK(h.witness.back() == "AIV0 MTE3 insert in q2 (task 2) starts now and writes y slot 0");
 }
+
+TEST_CASE("a middle channel of three slots with forward ids only is safe to preload 2 and races at 3") {
+    for (std::int32_t preload : {1, 2, 3}) {
+        ReluMatmulSpec spec;
+        spec.preload = preload;
+        spec.y = {3, {4, 5, 12}, {}};
+        const auto v = judge(spec);
+        INFO("preload " << preload << "\n" << verify::print(v));
+        if (preload <= 2) CHECK(v.status == Status::proven);
+        else {
+            CHECK(v.status == Status::refused);
+            REQUIRE(has(v, HazardKind::race));
+            CHECK(v.hazards.front().first.operand == "y");
+        }
+    }
+}
+
+TEST_CASE("preload 3 needs a third slot in the middle") {
+    ReluMatmulSpec spec;
+    spec.preload = 3;
+    spec.y = {3, {4, 5, 12}, {6, 7, 13}};
+    INFO(verify::print(judge(spec)));
+    CHECK(judge(spec).status == Status::proven);
+}
