@@ -142,9 +142,8 @@ class Chromium:
     def close(self) -> None:
         try:
             if hasattr(self, "_socket"):
-                self._reader.cancel()
                 self._socket.close()
-                self._loop.run_until_complete(asyncio.sleep(0.05))
+                self._loop.run_until_complete(asyncio.wait([self._reader], timeout=2))  # ends when the socket has closed
         finally:
             self._process.terminate()
             try:

@@ -77,7 +77,7 @@ def server(kind: str, notebooks: list[Path], trusted: bool) -> Iterator[str]:
             command = ["/usr/bin/jupyter-notebook", *common, "--NotebookApp.token=", "--NotebookApp.password=", f"--notebook-dir={files}"]
         else:
             command = [str(LAB / f"bin/jupyter-{'lab' if kind == 'lab' else 'notebook'}"), *common, "--IdentityProvider.token=",
-                       f"--ServerApp.root_dir={files}", "--LabApp.news_url=", "--LabApp.collaborative=False"]
+                       f"--ServerApp.root_dir={files}", "--LabApp.expose_app_in_browser=True"]
         log = open(folder / "server.log", "w+")
         process = subprocess.Popen(command, env=env, cwd=files, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         address = f"http://127.0.0.1:{port}"
