@@ -101,6 +101,13 @@ struct LocalAccess {
     Span at;
 };
 
+/// One operation of a stage as the locks of auto_mutex see it: operations that share a slot keep their order across pipes.
+struct StageOp {
+    isa::Pipe pipe = isa::Pipe::v;
+    std::vector<std::int32_t> slots; // numbers of the picked slots with mutex ids, local to the stage
+    bool conditional = false;
+};
+
 /// How often a stage rotates a group in one task, over all paths through it.
 struct Rotation {
     BufferId buffer;
@@ -155,6 +162,7 @@ struct Stage {
     std::vector<Access> accesses;
     std::vector<LocalAccess> locals;
     std::vector<Rotation> rotations;
+    std::vector<StageOp> ops;      // source order
 };
 
 struct Loop {

@@ -34,17 +34,15 @@ std::vector<RedundantList> redundant_lists(const pipeline::Loop& loop, const sch
     for (const Edge& e : plan.edges)
         if (e.emitted() && e.ids_of.valid()) lists.insert({e.ids_of, e.forward});
     std::vector<bool> skip(plan.edges.size(), false);
+    const std::vector<bool> before = ordered_by_pipes(loop, schedule, plan.edges, skip);
     for (const List& l : lists) {
         std::vector<bool> without = skip; // lists found so far stay out: they are redundant together
         for (std::size_t i = 0; i < plan.edges.size(); ++i) without[i] = without[i] || (plan.edges[i].emitted() && plan.edges[i].ids_of == l.buffer && plan.edges[i].forward == l.forward);
-        const auto order = stage_order(loop, schedule, plan.edges, &without);
+        // Whatever the whole plan orders, pipe by pipe, the smaller one has to order too.
+        const std::vector<bool> now = ordered_by_pipes(loop, schedule, plan.edges, without);
         bool kept = true;
-        for (std::size_t i = 0; i < plan.edges.size(); ++i) {
-            const Edge& e = plan.edges[i];
-            if (e.silent == Silent::same_core) continue;
-            const auto& have = order[std::size_t(e.from.stage.index)][std::size_t(e.to.stage.index)];
-            kept = kept && have && *have <= e.task_offset;
-        }
+        for (std::size_t i = 0; i < plan.edges.size(); ++i)
+            if (plan.edges[i].silent != Silent::same_core && before[i] && !now[i]) kept = false;
         if (!kept) continue;
         skip = without;
         out.push_back({loop.index, l.buffer, l.forward});

@@ -31,7 +31,8 @@ struct SweepRow {
     std::vector<double> cycles_per_task;    // [loops]; empty without stage_cycles or when refused
 };
 
-/// An id list whose hand-overs other ones already order, taking stages as whole: a candidate, to be proven on the program.
+/// An id list whose hand-overs other ones already order, pipe by pipe, as far as auto_mutex keeps the order inside a core. Found one
+/// after the other: all of them can go together.
 struct RedundantList {
     std::int32_t loop = 0;
     BufferId buffer;

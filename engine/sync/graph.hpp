@@ -41,4 +41,8 @@ void check_barriers(const pipeline::Model& model, const SyncPlan& plan, Diagnost
 std::vector<std::vector<std::optional<std::int32_t>>> stage_order(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges,
                                                                   const std::vector<bool>* skip = nullptr);
 
+/// For every edge: do the others (and program order, pipe by pipe, and the locks inside stages) order its two accesses? What holds
+/// here holds on the program as far as auto_mutex keeps its promise.
+std::vector<bool> ordered_by_pipes(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const std::vector<bool>& skip);
+
 } // namespace pto::sync

@@ -28,6 +28,63 @@ std::vector<std::vector<std::optional<std::int32_t>>> stage_order(const pipeline
     return best;
 }
 
+std::vector<bool> ordered_by_pipes(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const std::vector<bool>& skip) {
+    constexpr std::size_t pipes = std::size_t(isa::Pipe::all);
+    const std::size_t n = loop.stages.size(), nodes = n * pipes * 2;
+    // Two points for each stage and pipe: the sets behind the stage, the waits in front of it.
+    auto set = [&](std::int32_t stage, isa::Pipe p) { return std::size_t(stage) * pipes + std::size_t(p); };
+    auto wait = [&](std::int32_t stage, isa::Pipe p) { return n * pipes + set(stage, p); };
+    struct Arc {
+        std::size_t from, to;
+        std::int32_t tasks;
+    };
+    std::vector<Arc> arcs;
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        if (edges[i].emitted() && !skip[i]) arcs.push_back({set(edges[i].from.stage.index, edges[i].from.pipe), wait(edges[i].to.stage.index, edges[i].to.pipe), edges[i].task_offset});
+    for (std::size_t a = 0; a < n; ++a) {
+        for (std::size_t b = 0; b < n; ++b) {
+            if (loop.stages[a].core != loop.stages[b].core) continue;
+            const std::int32_t later = schedule.delays[a] - schedule.delays[b] + (b > a ? 0 : 1);
+            for (std::size_t p = 0; p < pipes; ++p) {
+                arcs.push_back({set(std::int32_t(a), isa::Pipe(p)), set(std::int32_t(b), isa::Pipe(p)), later});
+                arcs.push_back({wait(std::int32_t(a), isa::Pipe(p)), wait(std::int32_t(b), isa::Pipe(p)), later});
+            }
+        }
+        // Inside a stage: a wait holds back its pipe, and through shared slots the pipes that use them later.
+        const std::vector<pipeline::StageOp>& ops = loop.stages[a].ops;
+        for (std::size_t p = 0; p < pipes; ++p) {
+            std::set<std::int32_t> held;
+            std::set<isa::Pipe> reached{isa::Pipe(p)};
+            for (const pipeline::StageOp& op : ops) {
+                if (op.conditional) continue;
+                const bool touched = reached.count(op.pipe) || std::any_of(op.slots.begin(), op.slots.end(), [&](std::int32_t s) { return held.count(s) > 0; });
+                if (!touched) continue;
+                held.insert(op.slots.begin(), op.slots.end());
+                reached.insert(op.pipe);
+            }
+            for (isa::Pipe q : reached) arcs.push_back({wait(std::int32_t(a), isa::Pipe(p)), set(std::int32_t(a), q), 0});
+        }
+    }
+    std::vector<bool> out(edges.size(), false);
+    std::map<std::size_t, std::vector<std::optional<std::int32_t>>> from;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        const std::size_t start = set(edges[i].from.stage.index, edges[i].from.pipe);
+        auto [here, fresh] = from.try_emplace(start, nodes);
+        if (fresh) {
+            here->second[start] = 0;
+            bool moved = true;
+            for (std::size_t round = 0; moved && round < nodes; ++round) {
+                moved = false;
+                for (const Arc& a : arcs)
+                    if (const auto& at = here->second[a.from]; at && (!here->second[a.to] || *at + a.tasks < *here->second[a.to])) here->second[a.to] = *at + a.tasks, moved = true;
+            }
+        }
+        const auto& there = here->second[wait(edges[i].to.stage.index, edges[i].to.pipe)];
+        out[i] = there && *there <= edges[i].task_offset;
+    }
+    return out;
+}
+
 namespace {
 
 std::string tasks(std::int32_t n) { return std::to_string(n) + (n == 1 ? " task" : " tasks"); }

@@ -604,6 +604,17 @@ class Walk {
         }
         record_local(frame, m, role, pipe, at, argument);
     }
+    /// Slots the operation locks; operands recorded at one place are one operation.
+    void note_op(const Frame& frame, const Memory& m, isa::Pipe pipe, Span at, std::int32_t root) {
+        if (!m_stage) return;
+        if (m_stage->ops.empty() || m_last_op != at) m_stage->ops.push_back({pipe, {}, frame.conditional || frame.behind_return}), m_last_op = at;
+        for (BufferId g : m.groups)
+            if (m_s.model[g].mutex_auto || !m_s.model[g].mutex_ids.empty()) {
+                m_stage->ops.back().slots.push_back(root);
+                break;
+            }
+    }
+    Span m_last_op;
 
     void record_local(Frame& frame, const Memory& m, isa::Role role, isa::Pipe pipe, Span at, const Expr& argument) {
         const Expr* base = &argument;
@@ -618,6 +629,7 @@ class Walk {
             if (inserted) here->second = m_next_root++;
             root = here->second;
         }
+        note_op(frame, m, pipe, at, root);
         const bool exposed = isa::reads(role) && !m_written.count(root);
         if (isa::writes(role)) m_written.insert(root);
         auto choice = m_choice.find(root);
