@@ -35,7 +35,7 @@ Rgb rgb(std::string_view s) {
     return {digit(s[1]) * 16 + digit(s[2]), digit(s[3]) * 16 + digit(s[4]), digit(s[5]) * 16 + digit(s[6])};
 }
 
-std::string hex(Rgb c) {
+std::string css(Rgb c) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string s = "#";
     for (int v : {c.r, c.g, c.b}) s += {digits[v / 16], digits[v % 16]};
@@ -66,7 +66,7 @@ std::string label_on(const std::string& colour) {
     return contrast(c, rgb("#FFFFFF")) > contrast(c, rgb("#14181D")) ? "#FFFFFF" : "#14181D";
 }
 
-std::string outline(const std::string& colour, Theme theme) { return hex(mix(rgb(colour), rgb(roles(theme).ink), 0.35)); }
+std::string outline(const std::string& colour, Theme theme) { return css(mix(rgb(colour), rgb(roles(theme).ink), 0.35)); }
 
 std::vector<StageHue> stage_hues(const std::vector<pto::isa::Core>& cores) {
     std::vector<StageHue> out;

@@ -16,7 +16,7 @@ struct Rgb {
     int r = 0, g = 0, b = 0;
 };
 Rgb rgb(std::string_view hex);
-std::string hex(Rgb c);
+std::string css(Rgb c);
 /// `part` of `over` on top of `under`.
 Rgb mix(Rgb under, Rgb over, double part);
 double contrast(Rgb a, Rgb b);

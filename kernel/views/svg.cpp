@@ -216,9 +216,9 @@ std::string Svg::style(Theme theme) const {
     rule("dots", "stroke:" + r.faint + ";stroke-width:1.6;stroke-dasharray:1.6 3.2;fill:none");
     rule("ink", "fill:" + r.ink);
     rule("faintfill", "fill:" + r.faint);
-    rule("neutral", "fill:" + hex(mix(rgb(r.faint), rgb(r.card), 0.55)) + ";stroke:" + r.muted + ";stroke-width:.7");
+    rule("neutral", "fill:" + css(mix(rgb(r.faint), rgb(r.card), 0.55)) + ";stroke:" + r.muted + ";stroke-width:.7");
     rule("neutralline", "stroke:" + r.faint + ";stroke-width:1.4;fill:none");
-    rule("reserved", "fill:" + hex(mix(rgb(r.card), rgb(r.faint), 0.35)));
+    rule("reserved", "fill:" + css(mix(rgb(r.card), rgb(r.faint), 0.35)));
     for (auto [name, colour] : {std::pair<const char*, const std::string*>{"good", &r.good}, {"warn", &r.warn}, {"bad", &r.bad}, {"muted", &r.muted}}) {
         const std::string n(name), c(*colour);
         rule("f" + n, "fill:" + c);
@@ -242,12 +242,12 @@ std::string Svg::style(Theme theme) const {
         rule("q" + n, "fill:" + c);                                                             // bin
         rule("u" + n, "fill:" + c + ";fill-opacity:.45");                                       // bin of paid waiting
         rule("A" + n, "fill:" + line);                                                          // arrow head
-        rule("B" + n, "fill:" + hex(mix(rgb(r.card), rgb(c), 0.14)));                           // under the hatch
+        rule("B" + n, "fill:" + css(mix(rgb(r.card), rgb(c), 0.14)));                           // under the hatch
         if (m_classes.count("c" + n)) s += ".xp text.c" + n + ",.xp tspan.c" + n + "{fill:" + label_on(c) + "}";
         rule("n" + n, "stroke:" + label_on(c) + ";stroke-opacity:.6;stroke-width:.9;fill:none"); // seam
     }
     rule("hatchbad", "fill:" + r.bad);
-    rule("underbad", "fill:" + hex(mix(rgb(r.card), rgb(r.bad), 0.14)));
+    rule("underbad", "fill:" + css(mix(rgb(r.card), rgb(r.bad), 0.14)));
     rule("wbad", "stroke:" + r.bad + ";stroke-width:1");
     return s;
 }

@@ -250,14 +250,14 @@ class Drawing {
                                      plural(b.slots, "slot", "slots") + (b.place.valid() ? ", " + text_of(b.place) : ""));
         m_svg.rect(centre - 47, y + 90, 94, 92, 6, "box");
         m_svg.text(centre, y + 107, Type::name, clip_to(clip_middle(b.name), 78, 13, true), Anchor::middle);
-        m_svg.text(centre, y + 122, Type::mono, clip_to(b.memory + " " + pto::report::hex(b.address), 88, 11, false, true), Anchor::middle);
+        m_svg.text(centre, y + 122, Type::mono, clip_to(b.memory + " " + hex(b.address), 88, 11, false, true), Anchor::middle);
         m_svg.text(centre, y + 137, Type::small, clip_to(times(b.shape) + " " + b.dtype + (b.layout.empty() ? "" : " " + b.layout), 86, 10.5), Anchor::middle);
         slots(b, centre, y + 145);
         m_svg.text(centre, y + 176, Type::small, clip_to(m_zh && b.index_rule.rfind("task mod", 0) == 0 ? "任务号" + b.index_rule.substr(4) : b.index_rule, 84, 10.5), Anchor::middle);
         m_svg.close();
     }
 
-    static std::string hex_range(const PlanBuffer& b) { return pto::report::hex(b.address); }
+    static std::string hex_range(const PlanBuffer& b) { return hex(b.address); }
     static std::string times(std::string shape) {
         for (std::size_t i = shape.find('x'); i != std::string::npos; i = shape.find('x', i)) shape.replace(i, 1, "×");
         return shape;

@@ -34,5 +34,17 @@ int main(int argc, char** argv) {
         put("timeline", examples::relu_matmul_timeline());
         put("timeline-periodic", examples::long_timeline(1000, false));
         put("timeline-binned", examples::long_timeline(3000, true));
+        const std::vector<pto::report::PlanStage> stages = examples::relu_matmul_plan().loops[0].stages;
+        const std::string zh = language == pto::report::Language::zh ? "-zh" : "";
+        put("panel", examples::relu_matmul_panel());
+        page(argv[1], "memory" + zh, mime_bundle(examples::relu_matmul_memory(), stages, o));
+        page(argv[1], "memory-bad" + zh, mime_bundle(examples::bad_memory(), stages, o));
+        put("refusal", examples::slots_refusal());
+        put("diff", examples::small_diff());
+        page(argv[1], "hang" + zh, mime_bundle(examples::lost_set_hang(), nullptr, o));
+        page(argv[1], "race" + zh, mime_bundle(examples::slot_race(), stages, o));
+        put("precision", examples::matching());
+        put("precision-bad", examples::different());
+        put("sweep", examples::preload_sweep());
     }
 }
