@@ -25,27 +25,27 @@ double off_percent(double predicted, double measured) { return 100 * std::abs(pr
 
 TEST_CASE("example 1: fp16 GEMM 7680^3 on A3 is bound by its loads", "[time]") {
     const machine::Chip& chip = *machine::find_chip("a3");
-    validate::Program p = validate::gemm({.m = 7680, .n = 7680, .k = 7680, .cores = 24, .grid_m = 4, .grid_n = 6}, chip);
-    Timeline t = replay(p.record, chip, {.keep_waits = false});
+    execute::Record record = validate::gemm({.m = 7680, .n = 7680, .k = 7680, .cores = 24, .grid_m = 4, .grid_n = 6}, chip);
+    Timeline t = replay(record, chip, {.keep_waits = false});
     REQUIRE(t.complete());
-    CHECK(off_percent(busy_us(p.record, t, isa::Pipe::m), 2553) < 0.5);
-    CHECK(off_percent(busy_us(p.record, t, isa::Pipe::mte1), 1996) < 9);
-    CHECK(off_percent(busy_us(p.record, t, isa::Pipe::mte2), 3117) < 6);
+    CHECK(off_percent(busy_us(record, t, isa::Pipe::m), 2553) < 0.5);
+    CHECK(off_percent(busy_us(record, t, isa::Pipe::mte1), 1996) < 9);
+    CHECK(off_percent(busy_us(record, t, isa::Pipe::mte2), 3117) < 6);
     CHECK(off_percent(t.us(t.total + t.launch), 3168) < 6);
-    CHECK(bound(p.record, t).pipe == isa::Pipe::mte2);
+    CHECK(bound(record, t).pipe == isa::Pipe::mte2);
     // Each byte of A and B comes from HBM once: the rest is found in L2.
     CHECK(off_percent(double(t.hbm_read), 2.0 * 7680 * 7680 * 2) < 1);
 }
 
 TEST_CASE("example 2: fp16 GEMM 8192^3 on 950PR is bound by its matmuls", "[time]") {
     const machine::Chip& chip = *machine::find_chip("a5");
-    validate::Program p = validate::gemm({.m = 8192, .n = 8192, .k = 8192, .base_m = 256, .cores = 32, .grid_m = 4, .grid_n = 8}, chip);
-    Timeline t = replay(p.record, chip, {.keep_waits = false});
+    execute::Record record = validate::gemm({.m = 8192, .n = 8192, .k = 8192, .base_m = 256, .cores = 32, .grid_m = 4, .grid_n = 8}, chip);
+    Timeline t = replay(record, chip, {.keep_waits = false});
     REQUIRE(t.complete());
-    CHECK(off_percent(busy_us(p.record, t, isa::Pipe::m), 2547) < 0.5);
-    CHECK(off_percent(busy_us(p.record, t, isa::Pipe::mte1), 834) < 7);
+    CHECK(off_percent(busy_us(record, t, isa::Pipe::m), 2547) < 0.5);
+    CHECK(off_percent(busy_us(record, t, isa::Pipe::mte1), 834) < 7);
     CHECK(off_percent(t.us(t.total + t.launch), 2591.4) < 1.5);
-    CHECK(bound(p.record, t).pipe == isa::Pipe::m);
+    CHECK(bound(record, t).pipe == isa::Pipe::m);
 }
 
 TEST_CASE("example 3: an fp16 add whose sources share a bank group", "[time]") {

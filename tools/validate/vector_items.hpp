@@ -1,0 +1,12 @@
+#pragma once
+/// Vector items of a tile on the builder's last core.
+
+#include "tests/support/record_builder.hpp"
+#include "tools/validate/programs.hpp"
+
+namespace pto::validate {
+
+/// Appends the items to pipe V; `bytes` is the tile, a vector function's work counts its 256-byte lines.
+void add_items(support::RecordBuilder& b, const std::vector<Item>& items, std::int64_t bytes, isa::DType dtype);
+
+} // namespace pto::validate
