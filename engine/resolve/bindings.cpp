@@ -163,6 +163,7 @@ Value Target::slots_like(const Value& v, std::string_view name, bool constants_t
     default: { // tuple, record
         auto more = std::make_shared<More>(*v.more);
         for (std::size_t i = 0; i < more->elements.size(); ++i) {
+            if (v[i].is(Kind::tensor)) continue; // a view is shared, also inside a tuple
             std::string part = std::string(name) + "_" + (v.is(Kind::record) ? more->names[i] : std::to_string(i));
             more->elements[i] = slots_like(v[i], part, constants_too, at);
         }

@@ -624,6 +624,7 @@ Value Target::eval_call(const Expr& e, Targets targets) {
             m_shared.diagnostics.resize(before);
             return *p;
         }
+        if (!error.empty()) m_shared.diagnostics.back().advice = {"as a compile-time expression Python answers: " + error};
     }
     if (final && v.is(Kind::error)) m_final = true;
     return v;

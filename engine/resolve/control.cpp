@@ -339,6 +339,9 @@ Flow Target::run_for(const Stmt& s) {
         m_frame->names[std::size_t(i)].slots = v;
         set_state(i, std::move(state));
     }
+    if (name.empty()) // reported above; its names are no second finding
+        for (const Expr& t : target.args)
+            if (t.kind == ExprKind::name) bind(t.text, error_value(), t.at);
     bool outer_return = m_frame->return_in_loop;
     m_frame->return_in_loop = false;
     // Generated serial text counts its tasks in a variable that the loop's last statement advances.

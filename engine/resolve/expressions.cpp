@@ -64,6 +64,7 @@ Value Target::eval(const Expr& e) {
             m_shared.diagnostics.resize(before);
             return *p;
         }
+        if (!error.empty()) m_shared.diagnostics.back().advice = {"as a compile-time expression Python answers: " + error};
     }
     return v;
 }
@@ -129,7 +130,6 @@ Value Target::eval_node(const Expr& e) {
                 ir::ExprId zero = literal(0, DType::index, e.at);
                 return scalar_value(make(wanted ? ExprOp::eq : ExprOp::ne, DType::boolean, expr_of(a, e.at), zero, e.at), DType::boolean);
             }
-            if (a.is(Kind::scalar)) return fail(Code::identity_test, e.at, "`is None` on " + describe(a));
             return boolean_value(a.is(Kind::none) == wanted);
         }
         return compare(e.text, a, b, e.at);
@@ -179,9 +179,12 @@ Value Target::eval_name(const Expr& e) {
 }
 
 Value Target::unknown_name(const Expr& e) {
+    if (e.text == "vf") return fail(Code::register_outside_vector, e.at, "`vf` is used outside a vector function");
+    for (std::string_view builtin : {"len", "abs", "sum", "round", "int", "float", "bool", "list", "tuple", "isinstance", "type"})
+        if (e.text == builtin) return fail(Code::constant_required, e.at, "`" + e.text + "` is Python's and works on compile-time constants only");
     // Nearest name the user may have meant.
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(1, e.text.size() / 3) + 1;
+    std::size_t best_distance = (e.text.size() < 4 ? 1 : std::max<std::size_t>(2, e.text.size() / 3)) + 1; // two swapped letters count 2
     for (const Name& n : m_frame->names) {
         if (n.state.value.is(Kind::unbound)) continue;
         std::string_view a = e.text, b = n.text;
@@ -204,14 +207,6 @@ Value Target::unknown_name(const Expr& e) {
     Diagnostic& d = report(Code::undefined_name, e.at, "`" + e.text + "` is not defined here");
     if (!best.empty()) d.fix = Fix{"did you mean `" + best + "`?", {{e.at, best}}};
     if (m_frame->index.count(e.text)) d.advice.push_back("it is bound in the other core's section, or further down");
-    // One missing name is one finding, however often it is used.
-    int i = intern(*m_frame, e.text);
-    if (m_frame->names[std::size_t(i)].state.value.is(Kind::unbound) && m_frame->branches == 0) {
-        State s;
-        s.value = error_value();
-        s.at = e.at;
-        set_state(i, std::move(s));
-    }
     return error_value();
 }
 

@@ -91,7 +91,10 @@ Result<Resolved> resolve(const syntax::KernelSource& source, syntax::Environment
     sort_by_position(found);
     for (Diagnostic& d : found) {
         bool again = std::any_of(result.diagnostics.begin(), result.diagnostics.end(),
-                                 [&](const Diagnostic& o) { return o.code == d.code && o.at == d.at && o.message == d.message; });
+                                 [&](const Diagnostic& o) {
+                                     bool by_name = d.code == Code::undefined_name || d.code == Code::unknown_operation; // one missing name is one finding
+                                     return o.code == d.code && o.message == d.message && (o.at == d.at || (by_name && o.at.file == d.at.file));
+                                 });
         if (!again) result.diagnostics.push_back(std::move(d));
     }
     if (!has_errors(result.diagnostics)) result.value = std::move(out);

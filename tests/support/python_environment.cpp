@@ -80,6 +80,15 @@ Constant parse(std::istringstream& in) {
     } else if (kind == "lang") {
         in >> word;
         c = Constant{LanguageName{word}, false, {}};
+    } else if (kind == "call") {
+        auto call = std::make_shared<LanguageCall>();
+        std::size_t n;
+        in >> call->path >> n;
+        for (std::size_t i = 0; i < n; ++i) {
+            in >> word;
+            call->keywords[word] = parse(in);
+        }
+        c.value = std::shared_ptr<const LanguageCall>(std::move(call));
     } else if (kind == "list") {
         std::size_t n;
         in >> word >> n;
@@ -171,7 +180,7 @@ std::optional<Constant> PythonEnvironment::evaluate(ScopeId, const std::string& 
     std::string out = run(m_text, request);
     std::optional<Constant> value;
     if (out.rfind("error ", 0) == 0 || out.empty()) {
-        error = out.empty() ? "no answer" : out.substr(6);
+        error = out.empty() ? "no answer" : out.substr(6, out.find_last_not_of('\n') - 5);
     } else {
         std::istringstream in(out);
         value = parse(in);

@@ -50,6 +50,8 @@ def show(v) -> str:
         return f"real {v!r}"
     if isinstance(v, str):
         return "str " + v
+    if isinstance(v, Lang) and v.path == "pl.TileType()":
+        return f"call pl.TileType {len(v.keywords)} " + "\n".join(k + " " + show(x) + "\n" for k, x in v.keywords.items())
     if isinstance(v, Lang):
         return "lang " + v.path
     if isinstance(v, (list, tuple)):

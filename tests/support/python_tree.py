@@ -259,6 +259,7 @@ def main() -> None:
     package.language = pl
     sys.modules.update({"pypto_pro": package, "pypto_pro.language": pl})
     scope: dict = {"__name__": "case"}
+    sys.modules["case"] = types.ModuleType("case")  # dataclasses look their module up
     exec(compile("from __future__ import annotations\n" + data.decode(), sys.argv[1], "exec"), scope)
     p.put(len(functions))
     for f in functions.values():
