@@ -118,6 +118,41 @@ def test_pager_payload(kernel: Kernel) -> None:
     assert payload[0]["source"] == "page" and "zip" in payload[0]["data"]["text/plain"]
 
 
+def test_clear_output_comes_in_order(kernel: Kernel) -> None:
+    done = kernel.run("from IPython.display import clear_output\nprint('old')\nclear_output()\nprint('new')")
+    kinds = [m["content"].get("text", m["msg_type"]) for m in done.messages if m["msg_type"] in ("stream", "clear_output")]
+    assert kinds == ["old\n", "clear_output", "new\n"]
+
+
+def test_modules_beside_the_notebook(kernel: Kernel) -> None:
+    (kernel.folder / "beside_us.py").write_text("value = 5")
+    assert kernel.run("import beside_us; beside_us.value").result()["text/plain"] == "5"
+
+
+@pytest.mark.parametrize("code, prompt", [("%debug", "ipdb> "), ("breakpoint()", "(Pdb) ")])
+def test_debuggers_ask(kernel: Kernel, code: str, prompt: str) -> None:
+    kernel.run("def f(x): return 1 / x\nf(0)")
+    message_id = kernel.submit(code, allow_stdin=True)
+    for answer in ("p 40 + 2", "c" if code == "breakpoint()" else "q"):
+        assert kernel.client.get_stdin_msg(timeout=10)["content"]["prompt"] == prompt
+        kernel.client.input(answer)
+    assert "42" in kernel.finish(message_id).text()
+
+
+def test_scripts_and_subprocess_magics(kernel: Kernel) -> None:
+    done = kernel.run("%%bash\necho out\necho err >&2")
+    assert (done.text(), done.text("stderr")) == ("out\n", "err\n")
+    (kernel.folder / "script.py").write_text("print('ran as', __name__)")
+    assert kernel.run("%run script.py").text() == "ran as __main__\n"
+
+
+def test_widgets_open_their_channel(kernel: Kernel) -> None:
+    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
+    done = kernel.run("import ipywidgets\ndisplay(ipywidgets.IntSlider())")
+    assert done.of("comm_open")
+    assert any("application/vnd.jupyter.widget-view+json" in d for d in done.displays())
+
+
 def test_queue_stops_after_an_error(fresh_kernel: Kernel) -> None:
     ids = [fresh_kernel.submit(c) for c in ("import time; time.sleep(0.5)", "1 / 0", "print('RAN')", "print('RAN')", "print('RAN')")]
     replies = [fresh_kernel.reply(i) for i in ids]

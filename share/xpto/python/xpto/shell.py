@@ -99,12 +99,24 @@ def begin(shell: Shell) -> None:
     except (OSError, ValueError):
         pass
     builtins.input, getpass.getpass = _input, _getpass
+    _clear_in_order(shell.display_pub)
     interrupts.install()
     if importlib.util.find_spec("xpto.assist") is not None:
         session.assist = importlib.import_module("xpto.assist")
     cell_head.install(shell)
     magics.register_all(shell)
     atexit.register(session.console.stop)
+
+
+def _clear_in_order(publisher: DisplayPublisher) -> None:
+    """clear_output() clears what was printed before it. xeus-python has put its own function there."""
+    clear = publisher.clear_output
+
+    def clear_output(wait: bool = False) -> None:
+        session.console.flush()
+        clear(wait)
+
+    publisher.clear_output = clear_output
 
 
 def _ask(prompt: Any, password: bool) -> str:
