@@ -130,3 +130,29 @@ def test_random_moments(kernel: Kernel) -> None:
         kernel.collect(message_id)
     assert kernel.run("kept").result()["text/plain"] == "'yes'"
     kernel.quiet()
+
+
+ENDLESS_KERNEL = '''%%pto_kernel show=none
+import pypto_pro.language as pl
+
+@pl.jit(auto_mutex=True)
+def endless(n: pl.DT_INT64, x: pl.Tensor[[64, 64], pl.DT_FP32], out: pl.Tensor[[64, 64], pl.DT_FP32]):
+    tile = pl.make_tile_group(type=pl.TileType(shape=[64, 64], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Vec), addrs=0x0, mutex_ids=[0])
+    with pl.section_vector():
+        for i in pl.range(n):
+            t = tile.next()
+            pl.load(t, x, [0, 0])
+            pl.store(out, t, [0, 0])
+'''
+
+
+def test_interrupt_a_simulation(kernel: Kernel) -> None:
+    defined = kernel.run(ENDLESS_KERNEL, timeout=60)
+    assert defined.status == "ok", defined.reply
+    kernel.run("import numpy as np\nx = np.ones((64, 64), np.float32); out = np.zeros((64, 64), np.float32)")
+    assert kernel.run("endless[None, 1](3, x, out); bool((out == x).all())", timeout=60).result()["text/plain"] == "True"
+    kernel.run("out[:] = 0")
+    done = interrupt(kernel, "endless[None, 1](10**9, x, out)", delay=1.0)
+    assert (done.status, done.error) == ("error", "KeyboardInterrupt")
+    assert done.seconds < SOON, f"{done.seconds:.2f} s"
+    assert kernel.run("float(out.sum()), float(x.sum())").result()["text/plain"] == "(0.0, 4096.0)"

@@ -1,0 +1,39 @@
+"""The numbers that issue and notebook promise for the four-stage example."""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+
+def sites(text: str) -> int:
+    """Waits and sets inside the loop: the stage table of a plan."""
+    table = text[text.index("\nstage "):text.index("\nprefire")]
+    return len(re.findall(r"\b(?:wait|set) +[A-Z0-9]+ +\w+ +(?:ready|free)\b", table))
+
+
+WORDS = {
+    "en": {"proven": "PROVEN  sync plan of relu_matmul", "shape": "preload 2: ring depth 4, drain beats 3",
+           "faster": r"([\d.]+) times faster than preload 0", "predicted": "PREDICTED", "refused": "REFUSED"},
+    "zh": {"proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
+           "faster": r"相对 preload 0 提速 ([\d.]+) 倍", "predicted": "预测", "refused": "已拒绝"},
+}
+
+
+def check(shown: Any, language: str) -> None:
+    words = WORDS[language]
+    panel = shown.cell("%%pto_kernel").text
+    assert panel.startswith(words["proven"]) and words["shape"] in panel
+    plan = shown.cell("%pto_sync").text
+    for text in (panel, plan):
+        assert sites(text) == 12
+        assert re.search(r"^prefire .* 6 sets", text, re.MULTILINE) and re.search(r"^drain .* 6 waits", text, re.MULTILINE)
+    assert shown.number("%%pto_kernel", words["faster"]) > 1
+
+    assert shown.number("relu_matmul[None, 1]", r"largest error ([\d.e+-]+) of the largest value") <= 2e-6
+    assert shown.cell("%pto_run").text.startswith("done")
+    assert words["predicted"] in shown.cell("%pto_profile").text
+
+    refused = shown.cell("preload=3").text
+    assert refused.startswith(words["refused"]) and "K41" in refused and "`p` needs 3 slots" in refused
+
+    assert "output unchanged: True" in shown.cell("edited").text
