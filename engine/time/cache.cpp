@@ -49,14 +49,15 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_spills = high - low > std::int64_t(chip.constant("l2_bytes"));
 }
 
-std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes, bool writes) {
+/// Bytes of the lines that were not in L2.
+std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes) {
     if (m_last.empty()) return 0;
     std::int64_t first = (address - m_origin) >> m_shift, last = (address + bytes - 1 - m_origin) >> m_shift, missed = 0;
     for (std::int64_t i = first; i <= last; ++i) {
         std::uint32_t& stamp = m_last[std::size_t(i)];
         if (stamp == 0 || m_brought - std::int64_t(stamp) > m_capacity) {
             ++m_brought;
-            if (!writes) ++missed;
+            ++missed;
         }
         stamp = std::uint32_t(m_brought);
     }
@@ -71,15 +72,19 @@ Ticks MemorySystem::serve(Ticks& free, std::int64_t bytes, std::int64_t rate, Ti
 
 MemorySystem::Service MemorySystem::transfer(const execute::Row& row, bool writes, Ticks start) {
     Service s;
-    if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { s.missed += touch(address, bytes, writes); });
-    // A line that is longer than a row brings more than was asked for; what is used of it later hits.
+    std::int64_t missed = 0;
+    if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { missed += touch(address, bytes); });
     l2_bytes += row.bytes;
-    hbm_read += s.missed;
     s.done = serve(m_l2_free, row.bytes, m_l2, start);
-    std::int64_t to_hbm = s.missed;
-    if (writes && m_spills) {
-        to_hbm = row.bytes;
-        hbm_written += row.bytes;
+    std::int64_t to_hbm = 0;
+    if (!writes) {
+        // A line that is longer than a row brings more than was asked for; what is used of it later hits.
+        hbm_read += missed;
+        s.missed = to_hbm = missed;
+    } else if (m_spills) {
+        // Written lines leave L2 in the end; a line that is still there is overwritten in place, as a ring of slots is.
+        to_hbm = std::min(missed, row.bytes);
+        hbm_written += to_hbm;
     }
     s.done = std::max(s.done, serve(m_hbm_free, to_hbm, m_hbm, start));
     return s;

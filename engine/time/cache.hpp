@@ -23,7 +23,7 @@ class MemorySystem {
     std::int64_t hbm_read = 0, hbm_written = 0, l2_bytes = 0;
 
   private:
-    std::int64_t touch(std::int64_t address, std::int64_t bytes, bool writes);
+    std::int64_t touch(std::int64_t address, std::int64_t bytes);
     Ticks serve(Ticks& free, std::int64_t bytes, std::int64_t rate_denominator, Ticks start) const;
 
     std::int64_t m_origin = 0;

@@ -92,6 +92,11 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
                 s.kind = Kind::vector_call;
             } else if (starts_with(key, "vector.")) {
                 s.kind = row->unit == "call" ? Kind::fixed : Kind::vector_tile;
+                if (const machine::TimingRow* add = chip.row("vector.add"); add && key == "vector.reduce" && row->unit == "line") {
+                    s.kind = Kind::reduction;
+                    s.combine_numerator = add->per_unit.numerator * ticks_per_cycle;
+                    s.combine_denominator = add->per_unit.denominator;
+                }
             }
         }
         m_sites.push_back(s);
@@ -180,6 +185,13 @@ Cost Costs::of(const execute::CoreRecord& core, const execute::Row& row) const {
         break;
     }
     case Kind::vector_tile: c.busy = vector_tile(s, row); break;
+    case Kind::reduction: {
+        // The lines of a row are combined lane by lane, then one line is reduced.
+        std::int64_t run = row.row_bytes > 0 && row.row_bytes < row.bytes ? row.row_bytes : row.m > 0 ? row.bytes / row.m : row.bytes;
+        std::int64_t rows = run > 0 ? row.bytes / run : 0, further = run > 0 ? (run + line_bytes - 1) / line_bytes - 1 : 0;
+        c.busy = scaled(s, rows) + (rows * further * s.combine_numerator + s.combine_denominator - 1) / s.combine_denominator;
+        break;
+    }
     case Kind::vector_call: c.busy = s.startup + (row.k >= 0 && std::size_t(row.k) < m_calls.size() ? m_calls[std::size_t(row.k)] : 0); break;
     }
     if (!m_percent.empty()) {

@@ -34,7 +34,7 @@ class Costs {
     Ticks sync_cycle() const { return m_sync; }
 
   private:
-    enum class Kind : std::uint8_t { fixed, load, store, fix_store, transfer, fix_move, cube, vector_tile, vector_call };
+    enum class Kind : std::uint8_t { fixed, load, store, fix_store, transfer, fix_move, cube, vector_tile, reduction, vector_call };
     struct SiteCost {
         Kind kind = Kind::fixed;
         machine::Grade grade = machine::Grade::guessed;
@@ -43,6 +43,7 @@ class Costs {
         std::int32_t block_m = 16, block_n = 16, block_k = 16, k_pad = 1;
         std::int32_t elements_per_cycle = 64;
         bool by_element = false;
+        std::int64_t combine_numerator = 0, combine_denominator = 1; // reductions: ticks for every further line of a row
     };
     Ticks scaled(const SiteCost& s, std::int64_t units) const { return s.startup + (units * s.numerator + s.denominator - 1) / s.denominator; }
     Ticks vector_tile(const SiteCost& s, const execute::Row& row) const;

@@ -10,7 +10,7 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
     RecordBuilder b("mix_ring");
     const Gemm& g = r.gemm;
     GemmCore cube(b, g, chip);
-    const std::int64_t slot_bytes = std::int64_t(g.base_m) * g.base_n * r.in_bytes, ring_at = cube.end, out_at = ring_at + slot_bytes * r.depth * g.cores;
+    const std::int64_t slot_bytes = std::int64_t(g.base_m) * g.base_n * r.in_bytes, ring_at = cube.c_at, out_at = ring_at + slot_bytes * r.depth * g.cores;
     for (int core = 0; core < g.cores; ++core) {
         std::int64_t first_m = 0, first_n = 0;
         std::int64_t tiles_m = share_of(g.m, g.base_m, g.grid_m, core % g.grid_m, first_m), tiles_n = share_of(g.n, g.base_n, g.grid_n, core / g.grid_m, first_n);

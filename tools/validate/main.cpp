@@ -1,0 +1,173 @@
+/// Compares predicted with measured times: xpto_validate [MEASUREMENTS.json] [--json] [--table T11] [--rows]
+#include "tools/validate/predict.hpp"
+
+#include "engine/machine/chip.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+namespace {
+
+using namespace pto::validate;
+using Json = nlohmann::json;
+
+struct Line {
+    Measured measured;
+    Predicted predicted;
+    double predicted_us = 0, measured_us = 0;
+    double error() const { return 100 * (predicted_us - measured_us) / measured_us; }
+};
+
+double median(std::vector<double> v) {
+    if (v.empty()) return 0;
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
+}
+
+struct Summary {
+    std::size_t rows = 0;
+    double mean = 0, median = 0, worst = 0;
+    std::string worst_id;
+};
+Summary summary(const std::vector<std::pair<std::string, double>>& errors) {
+    Summary s;
+    std::vector<double> absolute;
+    for (const auto& [id, e] : errors) {
+        double a = std::abs(e);
+        absolute.push_back(a);
+        s.mean += a;
+        if (a > s.worst) s.worst = a, s.worst_id = id;
+    }
+    s.rows = errors.size();
+    if (s.rows) s.mean /= double(s.rows);
+    s.median = median(absolute);
+    return s;
+}
+
+int usage() {
+    std::cerr << "usage: xpto_validate [MEASUREMENTS.json] [--json] [--rows] [--table NAME]\n";
+    return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    std::string path = "tests/data/measurements.json", table;
+    bool json = false, rows = false;
+    for (int i = 1; i < argc; ++i) {
+        std::string a = argv[i];
+        if (a == "--json") json = true;
+        else if (a == "--rows") rows = true;
+        else if (a == "--table" && i + 1 < argc) table = argv[++i];
+        else if (a.rfind("--", 0) == 0) return usage();
+        else path = a;
+    }
+    std::ifstream file(path);
+    Json data = Json::parse(file, nullptr, false);
+    if (!file || data.is_discarded() || !data.contains("rows")) {
+        std::cerr << path << " is no measurements file: a JSON object with `rows`\n";
+        return 1;
+    }
+    std::vector<Line> lines;
+    std::vector<std::pair<std::string, std::string>> skipped; // id, why
+    for (const Json& row : data["rows"]) {
+        if (!table.empty() && row.value("table", "") != table) continue;
+        Measured m;
+        m.id = row.value("id", "?");
+        m.table = row.value("table", "");
+        m.chip = row.value("chip", "");
+        m.kernel = row.value("kernel", "");
+        m.us = row.value("measured_us", -1.0);
+        m.cycles = row.value("measured_cycles", -1.0);
+        m.row = &row;
+        std::string why;
+        if (m.us <= 0 && m.cycles <= 0) {
+            skipped.emplace_back(m.id, "no measured time");
+            continue;
+        }
+        std::optional<Predicted> p;
+        try {
+            p = predict(m, why);
+        } catch (const std::exception& e) { // a row of another shape than its table's
+            why = std::string("cannot read the row: ") + e.what();
+        }
+        if (!p) {
+            skipped.emplace_back(m.id, why);
+            continue;
+        }
+        Line l{m, *p, p->us, m.us};
+        if (m.us <= 0) l.measured_us = m.cycles / pto::machine::find_chip(p->model)->clock_mhz;
+        lines.push_back(std::move(l));
+    }
+    // One launch cost a harness, shown.
+    std::map<std::string, Launch> launches;
+    std::map<std::string, std::vector<double>> left;
+    for (const Line& l : lines)
+        if (!l.predicted.harness.empty()) left[l.predicted.harness].push_back(l.measured_us - l.predicted_us);
+    for (auto& [harness, over] : left) {
+        Launch& launch = launches[harness];
+        launch.rows = over.size();
+        if (harness.rfind("vendor profiler, ", 0) == 0) {
+            launch.from_chip = true;
+            launch.us = pto::machine::find_chip(harness.substr(17))->constant("launch_us");
+        } else {
+            launch.us = std::max(0.0, median(over));
+        }
+    }
+    std::map<std::string, std::vector<std::pair<std::string, double>>> by_table, by_pipe;
+    Json out_rows = Json::array();
+    for (Line& l : lines) {
+        if (!l.predicted.harness.empty()) l.predicted_us += launches[l.predicted.harness].us;
+        by_table[l.measured.table].emplace_back(l.measured.id, l.error());
+        Json pipes = Json::object();
+        for (const auto& [pipe, times] : l.predicted.pipes) {
+            by_pipe[pipe].emplace_back(l.measured.id, 100 * (times.first - times.second) / times.second);
+            pipes[pipe] = {{"predicted_us", times.first}, {"measured_us", times.second}};
+        }
+        out_rows.push_back({{"id", l.measured.id}, {"table", l.measured.table}, {"chip", l.predicted.model}, {"harness", l.predicted.harness},
+                            {"predicted_us", l.predicted_us}, {"measured_us", l.measured_us}, {"pipes", pipes}});
+    }
+    if (json) {
+        Json out{{"schema", 1}, {"rows", out_rows}, {"skipped", Json::array()}, {"launch_us", Json::object()}, {"tables", Json::object()}};
+        for (const auto& [id, why] : skipped) out["skipped"].push_back({{"id", id}, {"why", why}});
+        for (const auto& [harness, launch] : launches) out["launch_us"][harness] = {{"us", launch.us}, {"rows", launch.rows}, {"from_chip", launch.from_chip}};
+        for (const auto& [name, errors] : by_table) {
+            Summary s = summary(errors);
+            out["tables"][name] = {{"rows", s.rows}, {"mean_percent", s.mean}, {"median_percent", s.median}, {"worst_percent", s.worst}, {"worst", s.worst_id}};
+        }
+        std::cout << out.dump(1) << "\n";
+        return 0;
+    }
+    if (rows || !table.empty()) {
+        std::printf("%-8s %-14s %12s %12s %8s   pipes, predicted / measured us\n", "id", "chip", "predicted us", "measured us", "error");
+        for (const Line& l : lines) {
+            std::printf("%-8s %-14s %12.2f %12.2f %+7.1f%%  ", l.measured.id.c_str(), l.predicted.model.c_str(), l.predicted_us, l.measured_us, l.error());
+            for (const auto& [pipe, t] : l.predicted.pipes) std::printf(" %s %.1f/%.1f", pipe.c_str(), t.first, t.second);
+            std::printf("\n");
+        }
+        std::printf("\n");
+    }
+    std::printf("%-8s %5s %7s %7s %7s  %s\n", "table", "rows", "mean", "median", "worst", "worst row");
+    for (const auto& [name, errors] : by_table) {
+        Summary s = summary(errors);
+        std::printf("%-8s %5zu %6.1f%% %6.1f%% %6.1f%%  %s\n", name.c_str(), s.rows, s.mean, s.median, s.worst, s.worst_id.c_str());
+    }
+    std::printf("\n%-12s %5s %7s %7s %7s\n", "busy time of", "rows", "mean", "median", "worst");
+    for (const auto& [pipe, errors] : by_pipe) {
+        Summary s = summary(errors);
+        std::printf("%-12s %5zu %6.1f%% %6.1f%% %6.1f%%  %s\n", pipe.c_str(), s.rows, s.mean, s.median, s.worst, s.worst_id.c_str());
+    }
+    std::printf("\nlaunch cost added\n");
+    for (const auto& [harness, l] : launches)
+        std::printf("  %-32s %6.1f us  %s, %zu rows\n", harness.c_str(), l.us, l.from_chip ? "the chip's" : "median of what is left over", l.rows);
+    std::map<std::string, std::size_t> reasons;
+    for (const auto& [id, why] : skipped) ++reasons[why];
+    std::printf("\nnot predicted: %zu rows\n", skipped.size());
+    for (const auto& [why, n] : reasons) std::printf("  %4zu  %s\n", n, why.c_str());
+    return 0;
+}

@@ -1,0 +1,37 @@
+#pragma once
+/// From a row of a measurements file to a program, and from its replay to predicted times.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace pto::validate {
+
+/// One row of a measurements file (docs/model/time.md describes the schema).
+struct Measured {
+    std::string id, table, chip, kernel;
+    double us = -1, cycles = -1;
+    const nlohmann::json* row = nullptr;
+};
+
+struct Predicted {
+    double us = 0;                          // of the kernel itself, launch excluded
+    std::string harness;                    // whose launch cost is added; empty: none
+    std::map<std::string, std::pair<double, double>> pipes; // name -> predicted, measured busy us
+    std::string model;                      // chip and what stands for it
+};
+/// Nothing, with the reason in `why`, when no program stands for the row.
+std::optional<Predicted> predict(const Measured& m, std::string& why);
+
+/// Launch costs: a chip's own where its rows were measured with the vendor's profiler, else the median of what is left over on the rows
+/// of one harness. Nothing else is fitted.
+struct Launch {
+    double us = 0;
+    bool from_chip = false;
+    std::size_t rows = 0;
+};
+
+} // namespace pto::validate
