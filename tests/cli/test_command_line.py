@@ -93,6 +93,25 @@ def test_exit_codes_of_scripts(tmp_path: Path, text: str, code: int) -> None:
     assert xpto("run", str(script)).returncode == code
 
 
+def test_functions_of_the_package(tmp_path: Path) -> None:
+    """Every function is there, and importing the file of the same name does not hide it."""
+    script = tmp_path / "script.py"
+    script.write_text("import importlib, xpto\nfor name, module in xpto._FUNCTIONS.items():\n    importlib.import_module(module)\n"
+                      "    assert callable(getattr(xpto, name)), name\nprint(len(xpto._FUNCTIONS), xpto.__version__)\n")
+    done = xpto("run", str(script))
+    assert done.returncode == 0 and int(done.stdout.split()[0]) >= 8, done.stderr
+
+
+def test_the_kernel_of_the_readme(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    cell = text[text.index("```python\n%%pto_kernel") + len("```python\n"):]
+    script = tmp_path / "readme.py"
+    script.write_text(cell[:cell.index("```")].split("\n", 1)[1] + "\nimport numpy as np\nx = np.arange(4096, dtype=np.float32).reshape(64, 64)\n"
+                      "y, out = x * 3, np.zeros_like(x)\nadd[None, 1](x, y, out)\nassert np.array_equal(out, x + y)\nprint('equal')\n")
+    done = xpto("run", str(script))
+    assert (done.returncode, done.stdout) == (0, "equal\n"), done.stderr
+
+
 def test_a_script_can_be_interrupted(tmp_path: Path) -> None:
     import signal
     import time

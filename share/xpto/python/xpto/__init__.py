@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import Any
 
 from xpto import import_hook
@@ -24,6 +26,17 @@ _FUNCTIONS = {
 }
 
 import_hook.install()
+
+
+class _Package(types.ModuleType):
+    """Importing xpto.compare, the file, must not hide xpto.compare, the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _FUNCTIONS and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
