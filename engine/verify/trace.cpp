@@ -38,11 +38,12 @@ class Tracer {
     }
 
     Trace run(const program::Program& program, program::CoreSetup setup) {
+        m_out.guesses.resize(program.cores.size());
         for (std::size_t c = 0; c < m_out.cores.size(); ++c) {
             TraceCore& core = m_out.cores[c];
             core.first_event = std::int32_t(m_out.events.size());
             setup.subblock = core.subblock;
-            const std::size_t side = std::size_t(core.code - program.cores.data());
+            const std::size_t side = m_side = std::size_t(core.code - program.cores.data());
             walk(std::int8_t(c), program::Sequencer(core.prepared, setup), m_loops.class_of[side]);
             core.last_event = std::int32_t(m_out.events.size());
         }
@@ -54,8 +55,8 @@ class Tracer {
         if (m_out.complete) m_out.problem = std::move(why);
         m_out.complete = false;
     }
-    void guess(std::int32_t& counter, Span at) {
-        if (!m_out.first_guess.valid()) m_out.first_guess = at;
+    void guess(std::int32_t& counter, std::int32_t instr) {
+        m_out.guesses[m_side].insert(instr);
         ++counter;
     }
 
@@ -86,18 +87,18 @@ class Tracer {
                 switch (q.kind) {
                 case program::Question::Kind::branch:
                 case program::Question::Kind::choice: {
-                    guess(m_out.guessed_branches, q.at);
+                    guess(m_out.guessed_branches, q.instr);
                     const std::int64_t n = asked[q.at]++;
                     using B = Policy::Branch;
                     s.answer(m_policy.branch == B::taken || (m_policy.branch == B::even && n % 2 == 0) || (m_policy.branch == B::odd && n % 2 == 1));
                     break;
                 }
                 case program::Question::Kind::trips:
-                    guess(m_out.guessed_trips, q.at);
+                    guess(m_out.guessed_trips, q.instr);
                     s.answer(m_policy.inner_trips);
                     break;
                 case program::Question::Kind::slot:
-                    guess(m_out.guessed_slots, q.at);
+                    guess(m_out.guessed_slots, q.instr);
                     s.answer(0);
                     break;
                 }
@@ -170,7 +171,7 @@ class Tracer {
         }
         default: break;
         }
-        if (!known) guess(m_out.guessed_slots, op.stmt->at); // an id nobody knows: 0 stands for it
+        if (!known) guess(m_out.guessed_slots, s.instruction_pointer() - 1); // an id nobody knows: 0 stands for it
         e.index = ++on_pipe[std::size_t(e.pipe)];
         e.first_access = std::int32_t(m_out.accesses.size());
         if (e.act == Act::work) accesses(core, op, *s.core().function);
@@ -220,6 +221,7 @@ class Tracer {
     const Policy& m_policy;
     std::int64_t m_limit;
     Trace m_out;
+    std::size_t m_side = 0;
     std::vector<program::ByteRegion> m_regions;
     std::unordered_multimap<std::size_t, std::int32_t> m_interned;
 };

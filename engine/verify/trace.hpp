@@ -5,6 +5,7 @@
 #include "engine/program/sequencer.hpp"
 
 #include <map>
+#include <set>
 
 namespace pto::verify {
 
@@ -73,7 +74,7 @@ struct Trace {
     std::string problem;           // why not complete
     std::vector<program::Fault> faults;
     std::int32_t guessed_branches = 0, guessed_slots = 0, guessed_trips = 0;
-    Span first_guess;
+    std::vector<std::set<std::int32_t>> guesses; // per program core: instructions whose outcome was guessed
     std::map<std::int32_t, std::int64_t> bounds; // per loop class: trips the bounds ask for, when known
 };
 

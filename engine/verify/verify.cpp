@@ -4,6 +4,7 @@
 
 #include "engine/verify/findings.hpp"
 #include "engine/verify/periodic.hpp"
+#include "engine/verify/protect.hpp"
 
 #include <algorithm>
 
@@ -41,11 +42,15 @@ class Verifier {
         m_plan.class_of = m_loops.class_of;
         m_plan.trips.assign(m_loops.classes.size(), -1);
         const Trace first = trace_once({});
+        m_guesses.resize(m_program.cores.size());
+        add_guesses(first);
+        m_protection = protect(m_program);
         std::vector<std::int32_t> open; // classes whose length nobody knows
         for (std::size_t c = 0; c < m_loops.classes.size(); ++c)
             if (!first.bounds.count(std::int32_t(c))) open.push_back(std::int32_t(c));
         const bool cut = !first.complete && first.faults.empty();
-        if (open.empty() && !cut) single(first);
+        if (!m_protection.any && first.faults.empty()) protected_by_locks(first);
+        else if (open.empty() && !cut) single(first);
         else if (!first.faults.empty()) judge(first, 0), m_reason = "the scalar code fails: " + first.problem;
         else sweep(open, first, cut);
         return finish();
@@ -121,7 +126,7 @@ class Verifier {
     }
 
     void note(const Trace& t, const SyncIndex& index, const Firing& f) {
-        m_guessed_branches |= t.guessed_branches > 0, m_guessed_slots |= t.guessed_slots > 0, m_guessed_trips |= t.guessed_trips > 0;
+        add_guesses(t);
         for (const Counter& c : index.counters) {
             const bool to_vector = t.cores[std::size_t(c.to)].kind == isa::Core::vector;
             if (c.from != c.to && t.cores[std::size_t(to_vector ? c.to : c.from)].subblock != 0) continue;
@@ -138,25 +143,43 @@ class Verifier {
         }
     }
 
+    void add_guesses(const Trace& t) {
+        for (std::size_t side = 0; side < t.guesses.size(); ++side)
+            for (std::int32_t i : t.guesses[side]) {
+                const program::Instr& in = m_program.cores[side].code[std::size_t(i)];
+                if (in.kind != program::InstrKind::loop_enter || !m_loops.class_of[side].count(in.loop)) m_guesses[side].insert(i);
+            }
+    }
+    bool guessed() const {
+        return std::any_of(m_guesses.begin(), m_guesses.end(), [](const auto& g) { return !g.empty(); });
+    }
+    /// Other decisions of what is unknown: they find hazards, the argument never rests on them.
+    void other_choices(std::int64_t tasks) {
+        for (auto b : {Policy::Branch::taken, Policy::Branch::skipped, Policy::Branch::even, Policy::Branch::odd})
+            if (m_left > 0) look({b, 2}, tasks);
+        for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(3), 2 * std::min<std::int64_t>(m_loops.period, 8)})
+            if (m_left > 0) look({Policy::Branch::taken, n}, tasks);
+    }
+
+    // ---------------------------------------------------------------- programs that locks alone put in order
+
+    void protected_by_locks(const Trace& first) {
+        judge(first, 0);
+        if (guessed()) other_choices(0);
+        m_text = "on every control path, operations that share bytes share a lock or a pipe";
+    }
+
     // ---------------------------------------------------------------- programs whose lengths are known
 
     void single(const Trace& first) {
         judge(first, 0);
-        if (first.guessed_branches || first.guessed_slots) other_choices(0);
-        if (first.guessed_trips) other_lengths(0);
-        if (first.guessed_branches) m_reason = "a condition depends on values that are unknown before the launch";
-        else if (first.guessed_slots) m_reason = "a slot or an id depends on values that are unknown before the launch";
-        else if (first.guessed_trips) m_reason = "the length of a loop is unknown before the launch";
-        else if (!m_persistent && !m_explored_all) m_reason = "several pipes set or await one event id, and not every order could be followed";
-        m_complete_single = true;
-    }
-    void other_choices(std::int64_t tasks) {
-        for (auto b : {Policy::Branch::skipped, Policy::Branch::even, Policy::Branch::odd})
-            if (m_left > 0) look({b, 2}, tasks);
-    }
-    void other_lengths(std::int64_t tasks) {
-        for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(3), 2 * std::min<std::int64_t>(m_loops.period, 8)})
-            if (m_left > 0) look({Policy::Branch::taken, n}, tasks);
+        if (guessed()) {
+            other_choices(0);
+            look({Policy::Branch::skipped, 0}, 0);
+            if (auto why = guesses_are_harmless(m_program, m_protection, m_guesses)) m_reason = *why;
+        }
+        if (!m_persistent && !m_explored_all) m_reason = "several pipes set or await one event id, and not every order could be followed";
+        m_text = "this program, " + std::to_string(m_events) + " operations of one block";
     }
 
     // ---------------------------------------------------------------- programs for any number of tasks
@@ -175,6 +198,9 @@ class Verifier {
         const auto set_all = [&](std::int64_t inner, std::int64_t outer) {
             for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? inner : outer;
         };
+        // Guessed code that only holds protected operations is left out: what it adds is ordered by locks, and it orders nothing (A7).
+        Policy primary;
+        if (guessed() && !guesses_are_harmless(m_program, m_protection, m_guesses)) primary = {Policy::Branch::skipped, 0};
         std::vector<StreamShape> shapes;
         std::optional<std::string> open_windows;
         bool complete = true, forward = true;
@@ -183,7 +209,7 @@ class Verifier {
         for (std::int64_t tasks = 0; tasks <= last && m_left > 0; ++tasks) {
             set_all(tasks, 1);
             if (tasks == last - period + 1) for (const auto& [key, i] : m_ids) pending_before[key] = i.max_pending;
-            const Trace t = look({}, tasks);
+            const Trace t = look(primary, tasks);
             m_tasks.insert(tasks);
             complete = complete && t.complete;
             if (t.complete) tried = tasks;
@@ -200,8 +226,7 @@ class Verifier {
                 if (auto p = pending_before.find(key); p != pending_before.end() && i.max_pending > p->second) i.growing = true;
             growing_ids(tried);
             if (!one) nested(open, warm_up);
-            if (m_guessed_branches) set_all(std::min(tried, warm_up + 1), 1), other_choices(std::min(tried, warm_up + 1));
-            if (m_guessed_trips) set_all(std::min(tried, warm_up + 1), 1), other_lengths(std::min(tried, warm_up + 1));
+            if (guessed()) set_all(std::min(tried, warm_up + 1), 1), other_choices(std::min(tried, warm_up + 1));
         }
         m_period = period, m_warm_up = warm_up;
 
@@ -209,9 +234,7 @@ class Verifier {
         else if (!complete || tried < last) m_reason = "the work limit ended the search";
         else if (!one) m_reason = "more than one loop of unknown length carries synchronisation";
         else if (!m_persistent) m_reason = "several pipes set or await one event id";
-        else if (m_guessed_branches) m_reason = "a condition depends on values that are unknown before the launch";
-        else if (m_guessed_slots) m_reason = "a slot or an id depends on values that are unknown before the launch";
-        else if (m_guessed_trips) m_reason = "the length of an inner loop is unknown before the launch";
+        else if (auto why = guesses_are_harmless(m_program, m_protection, m_guesses)) m_reason = *why;
         else if (m_loops.period_capped) m_reason = "the slots, ids and rings repeat together only after more tasks than are run";
         else if (auto why = counters_stay_modular(m_program, m_loops, m_plan.sweeping)) m_reason = *why;
         else if (!forward) m_reason = "a wait is served by a set of a later iteration";
@@ -289,8 +312,7 @@ class Verifier {
         v.assumptions = {1, 2, 3, 4};
         if (m_options.block_num != 1) v.assumptions.push_back(5);
         if (!v.ids.empty() || !m_loops.classes.empty()) v.assumptions.push_back(6);
-        v.coverage.text = m_complete_single ? "this program, " + std::to_string(m_events) + " operations of one block"
-                                            : "every number of tasks, by task counts 0 to " + std::to_string(v.checked_tasks) + " (period " + std::to_string(m_period) + ")";
+        v.coverage.text = !m_text.empty() ? m_text : "every number of tasks, by task counts 0 to " + std::to_string(v.checked_tasks) + " (period " + std::to_string(m_period) + ")";
         return v;
     }
 
@@ -306,7 +328,10 @@ class Verifier {
     std::set<std::int64_t> m_tasks;
     std::map<std::pair<std::int32_t, bool>, IdFacts> m_ids;
     std::string m_reason;
-    bool m_persistent = true, m_guessed_branches = false, m_guessed_slots = false, m_guessed_trips = false, m_complete_single = false, m_explored_all = true;
+    std::string m_text;
+    Protection m_protection;
+    Guesses m_guesses;
+    bool m_persistent = true, m_explored_all = true;
     std::int64_t m_explored = 0;
 };
 
