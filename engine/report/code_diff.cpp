@@ -77,7 +77,10 @@ double likeness(std::string_view a, std::string_view b) {
     int same = 0;
     for (std::size_t i = 0; i + 3 <= b.size(); ++i)
         if (auto f = pieces.find(b.substr(i, 3)); f != pieces.end() && f->second > 0) ++same, --f->second;
-    return 2.0 * same / double(a.size() + b.size() - 4);
+    const double dice = 2.0 * same / double(a.size() + b.size() - 4);
+    // stage2(ki) and stage2(_pl_ctx_1.ki): a short line mostly kept inside a longer one.
+    const std::size_t shorter = std::min(a.size(), b.size()) - 2;
+    return shorter >= 6 ? std::max(dice, 0.8 * same / double(shorter)) : dice;
 }
 
 } // namespace

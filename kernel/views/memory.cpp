@@ -124,7 +124,8 @@ class Map {
             } else m_svg.rect(a, y, w, bar_height, 0, g.stages.size() == 1 && first >= 0 ? "q" + std::to_string(first) : "neutral");
             if (bad || to > m.usable) m_svg.rect(a, y, w, bar_height, 0, "wbad", m_svg.hatch(-1) + " fill-opacity=\".8\"");
             m_svg.rect(a, y, w, bar_height, 0, "axis", "data-cell=\"1\"", hover);
-            const std::string label = clip_to(clip_middle(g.name) + (g.slots > 1 ? " " + std::to_string(i) : ""), (w - 4) / 1.12, 10.5, true);
+            std::string label = clip_middle(g.name) + (g.slots > 1 ? " " + std::to_string(i) : "");
+            if (text_width(label, 10.5, true) * 1.1 + 4 > w) label = clip_to(clip_middle(g.name), (w - 4) / 1.1, 10.5, true);   // the number goes first
             const double lw = text_width(label, 10.5, true) * 1.1 + 6;
             if (w < 18) continue;
             m_svg.rect(a + (w - lw) / 2, y + 6, lw, 14, 3, "card");

@@ -177,7 +177,7 @@ class Drawing {
         m_svg.text(x + 10, base, Type::name, name, Anchor::start, cls('c', stage));
         m_svg.text(x + 10 + text_width(name, 13, true) * 1.02 + 8, base, Type::body, runs(s), Anchor::start, cls('c', stage));
         m_svg.text(x + w - 10, base, Type::body, line, Anchor::end, cls('c', stage));
-        if (!s.summary.empty()) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, clip_to(s.summary, (w - 20) / 1.08, 10.5));
+        if (!s.summary.empty()) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, clip_to(s.summary, (w - 12) / 1.08, 10.5));
         else if (again) m_svg.text(x + 10, up ? top + 36 : top + 32, Type::small, say("drawn again", "重复画出"));
         m_svg.close();
     }
