@@ -2,6 +2,7 @@
 /// Exit code 1 when a section differs. Sections: source, options (key NAME = N, type NAME = DT_X, static N = [..]), ir, facts, diagnostics.
 
 #include "engine/base/source_map.hpp"
+#include "engine/ir/read.hpp"
 #include "engine/resolve/resolve.hpp"
 #include "tests/support/case_file.hpp"
 #include "tests/support/python_environment.hpp"
@@ -91,6 +92,14 @@ std::string print_facts(const SourceMap& sources, const pipeline::Facts& facts) 
     return out;
 }
 
+/// What resolve() made must survive its own text.
+void check_round_trip(const ir::Kernel& kernel) {
+    const std::string text = ir::print(kernel);
+    const ir::Kernel again = ir::read(text, isa::Catalogue::builtin());
+    if (ir::print(again) != text) throw std::runtime_error("the printed IR reads back to another text:\n" + ir::print(again));
+    if (!ir::equal(again, kernel)) throw std::runtime_error("the printed IR reads back to another value");
+}
+
 int print_file(const std::string& path, const std::string& kernel, int repeat) {
     std::ifstream in(path);
     std::stringstream text;
@@ -100,7 +109,10 @@ int print_file(const std::string& path, const std::string& kernel, int repeat) {
     syntax::KernelSource source = environment.kernel(kernel);
     auto result = resolve::resolve(source, environment, sources);
     std::cout << print_diagnostics(sources, result.diagnostics);
-    if (result) std::cout << ir::print(result->kernel);
+    if (result) {
+        std::cout << ir::print(result->kernel);
+        check_round_trip(result->kernel);
+    }
     if (repeat > 0) {
         auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < repeat; ++i) resolve::resolve(source, environment, sources);
@@ -138,6 +150,7 @@ int main(int argc, char** argv) {
             SourceMap sources;
             PythonEnvironment environment(sources, "case.py", *text);
             auto result = resolve::resolve(environment.kernel(), environment, sources, options ? read_options(*options) : resolve::ResolveOptions{});
+            if (result) check_round_trip(result->kernel);
             if (!c.find("diagnostics")) c.sections.push_back({"diagnostics", ""});
             for (CaseFile::Section& s : c.sections) {
                 std::string now;
