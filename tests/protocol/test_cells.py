@@ -20,6 +20,11 @@ def test_start_prints_nothing(fresh_kernel: Kernel) -> None:
     assert [m["msg_type"] for m in fresh_kernel.run("None").messages] == ["status", "execute_input", "status"]
 
 
+def test_start_imports_nothing_heavy(fresh_kernel: Kernel) -> None:
+    done = fresh_kernel.run("import sys; [m for m in ('numpy', 'matplotlib', 'torch', 'pandas') if m in sys.modules]")
+    assert done.result()["text/plain"] == "[]"
+
+
 def test_result_number_is_the_cell_number(kernel: Kernel) -> None:
     kernel.run("1", store_history=False)
     done = kernel.run("40 + 2")
