@@ -17,7 +17,11 @@ from xpto import import_hook
 _FUNCTIONS = {
     "compile": "xpto.kernel",
     "run": "xpto.kernel",
+    "load": "xpto.sources",
     "compare": "xpto.compare",
+    "compare_growth": "xpto.compare",
+    "profile": "xpto.profile",
+    "devices": "xpto.places",
     "PtoError": "xpto.errors",
     "CompileError": "xpto.errors",
     "LaunchError": "xpto.errors",

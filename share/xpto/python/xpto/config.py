@@ -10,7 +10,7 @@ _KNOWN: dict[str, tuple[Any, tuple[Any, ...] | type, str]] = {
     "target": ("", str, "chip to compile for; empty: the decorator's arch=, then PYPTOPRO_JIT_ARCH, then ascend950"),
     "check": ("strict", ("strict", "warn"), "strict: what is not proven is refused; warn: compiled and marked"),
     "lang": ("auto", ("auto", "en", "zh"), "language of messages"),
-    "device": ("sim", str, "where kernels run: sim"),
+    "device": ("sim", str, "where kernels run: sim; %pto_device says what the others lack"),
 }
 
 values: dict[str, Any] = {key: os.environ.get(f"XPTO_{key.upper()}", default) for key, (default, _, _) in _KNOWN.items()}
@@ -24,6 +24,9 @@ def set_value(key: str, value: Any) -> None:
     allowed = _KNOWN[key][1]
     if isinstance(allowed, tuple) and value not in allowed:
         raise PtoError(f"{key} is one of {', '.join(map(str, allowed))}, not {value!r}")
+    if key == "device":
+        from xpto import places
+        value = places.check(value)
     values[key] = value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Mapping
 
-from xpto import _engine, arguments, config, sources
+from xpto import _engine, arguments, config, places, sources
 from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError
 from xpto.results import Compilation, Run
 
@@ -127,6 +127,7 @@ class OperatorKernel:
     def launch(self, args: tuple, kwargs: Mapping[str, Any], *, block_dim: int = 1, tiling_key: Mapping[str, int] | None = None,
                datatype: Mapping[str, Any] | None = None, **options: Any) -> Run:
         """One run with everything said by keyword: order, seed, hostile, check, device. Returns what happened."""
+        places.check(str(options.pop("device", None) or config.values["device"]))
         key = self._checked_key(tiling_key)
         static = self._static_shapes(args, kwargs)
         compiled = self.compile(tiling_key=key, datatype=self._datatypes(datatype), static_shapes=static)
@@ -135,7 +136,8 @@ class OperatorKernel:
         params = compiled.native.params()
         values = arguments.bind(self.__name__, params, args, kwargs, self._defaults())
         converted = arguments.convert(self.__name__, params, values)
-        run = Run(self, compiled, compiled.native.launch(converted, block_dim, {**config.launch_options(), **options}))
+        run = Run(self, compiled, compiled.native.launch(converted, block_dim, {**config.launch_options(), **options}),
+                  {p["name"]: v for p, v in zip(params, values)})
         self.last_run = run
         if run.status == "internal":
             raise InternalError(run.verdict)

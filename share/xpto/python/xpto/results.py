@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import weakref
+from typing import Any, Callable
 
 from xpto import config
 from xpto.errors import CompileError
@@ -25,6 +26,13 @@ class Report:
 
     def __repr__(self) -> str:
         return self._text
+
+
+def _weakly(value: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
 
 
 class Compilation:
@@ -79,8 +87,14 @@ class Compilation:
 class Run:
     """One completed or refused launch: where it was computed, what was found, what it cost in the model."""
 
-    def __init__(self, kernel: Any, compiled: Compilation, native: Any) -> None:
+    def __init__(self, kernel: Any, compiled: Compilation, native: Any, arguments: dict[str, Any] | None = None) -> None:
         self.kernel, self.compiled, self.native = kernel, compiled, native
+        # weak: a result must not keep the user's data alive
+        self._arguments = {name: _weakly(value) for name, value in (arguments or {}).items()}
+
+    def arguments(self) -> dict[str, Any]:
+        """The launch's arguments by name, as far as they still live; arrays may hold other values by now."""
+        return {name: value for name, get in self._arguments.items() if (value := get()) is not None}
 
     @property
     def status(self) -> str:

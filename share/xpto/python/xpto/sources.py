@@ -29,3 +29,19 @@ def register_cells() -> None:
     cells: dict[str, Any] = getattr(getattr(shell, "compile", None), "_filename_map", {}) if shell else {}
     for filename, number in cells.items():
         _engine.name_file(filename, f"In[{number}]", 1)
+
+
+def load(text: str, name: str = "") -> dict[str, Any]:
+    """Runs kernel source as a module of its own and returns its namespace: load(text)["relu_matmul"] is the kernel.
+
+    `name` is how places in the text read in messages. `if __name__ == "__main__"` blocks do not run.
+    """
+    from xpto import kernel as kernels
+    filename = register(text, name or f"<text {_serial + 1}>")
+    space: dict[str, Any] = {"__name__": f"xpto_text_{_serial}", "__file__": filename}
+    before = len(kernels.created)
+    try:
+        exec(compile(text, filename, "exec", dont_inherit=True), space)
+    finally:
+        del kernels.created[before:]  # they belong to the text, not to the cell that loads it
+    return space

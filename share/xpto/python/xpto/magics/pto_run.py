@@ -69,7 +69,7 @@ def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
         raise UsageError(f"%{magic}: {ast.unparse(callee)} is not an operator kernel but {type(kernel).__name__}")
     args = tuple(value(a) for a in call.args)
     kwargs = {k.arg: value(k.value) for k in call.keywords}
-    chosen = {k: options[k] for k in ("seed", "hostile", "check") if k in options}
+    chosen = {k: options[k] for k in ("seed", "hostile", "check", "device") if k in options}
     if "seed" in chosen:
         chosen["seed"] = int(chosen["seed"])
     shell.user_ns["_pto_last_kernel"] = kernel
@@ -86,7 +86,8 @@ def register(shell: Any) -> None:
     @no_var_expand
     def pto_profile(line: str) -> Any:
         run = launch(shell, "pto_profile", line, PROFILE_DOC)
-        return run.timeline() if run is not None else None
+        from xpto.profile import of_run
+        return of_run(run) if run is not None else None
 
     pto_run.__doc__, pto_profile.__doc__ = RUN_DOC, PROFILE_DOC
     shell.register_magic_function(pto_run, magic_kind="line", magic_name="pto_run")
