@@ -176,6 +176,7 @@ struct Loop {
     std::vector<Stage> stages;
     std::vector<Span> zone1, zone3; // statements before the first and after the last stage section
     std::vector<LocalAccess> zone1_locals[2], zone3_locals[2]; // what they touch, by core
+    std::vector<LocalAccess> outer_locals[2]; // what the outer body around the loop touches in front of it, by core
     bool barrier_before = false;    // a full barrier surely runs between the previous pipeline loop and this one
     Span last_statement;
     std::vector<BufferId> declared_channels; // channels this loop touches, breadth-first order of their declarations

@@ -62,6 +62,12 @@ class Walk {
         Frame frame{nullptr, m_s.kernel.scope, m_s.kernel_memory[int(m_core)], {}};
         for (const Stmt* st : statements) walk(frame, *st);
     }
+    /// The body of the outer loop in front of the pipeline loop: once an outer iteration. Nothing here is refused, only noted.
+    void run_outer(const Body& body, const Stmt* loop) {
+        m_refuse = false;
+        Frame frame{nullptr, m_s.kernel.scope, m_s.kernel_memory[int(m_core)], {}};
+        outer(frame, body, loop);
+    }
     /// K33 for a slot taken in the argument list of a stage call.
     void run_arguments(const Expr& call) {
         Frame frame{nullptr, m_s.kernel.scope, m_s.kernel_memory[int(m_core)], {}};
@@ -81,6 +87,17 @@ class Walk {
     Stage* m_stage;
     isa::Core m_core;
     std::vector<LocalAccess>* m_locals;
+    bool m_refuse = true; // K33, K34 for what stands around stages
+
+    bool outer(Frame& frame, const Body& body, const Stmt* loop) {
+        for (const Stmt& st : body) {
+            if (&st == loop) return false;
+            if (Scan::inside(st, *loop)) return outer(frame, st.body, loop) && outer(frame, st.orelse, loop);
+            walk(frame, st);
+        }
+        return true;
+    }
+
     std::vector<std::pair<const syntax::Function*, Span>> m_chain; // helpers being walked
     Counts m_counts;
     std::int32_t m_next_root = 1;
@@ -209,7 +226,7 @@ class Walk {
         const std::string how = accessor(value);
         for (BufferId g : group.groups) {
             if (!m_stage) {
-                if (m_s.model[g].tracked) refuse_pick_in_loop(g, value.at);
+                if (m_s.model[g].tracked && m_refuse) refuse_pick_in_loop(g, value.at);
                 continue;
             }
             Count c;
@@ -288,7 +305,7 @@ class Walk {
     void inline_pick(Frame& frame, const Expr& e, const Memory& group) {
         if (!m_stage) {
             for (BufferId g : group.groups)
-                if (m_s.model[g].tracked) refuse_pick_in_loop(g, e.at);
+                if (m_s.model[g].tracked && m_refuse) refuse_pick_in_loop(g, e.at);
             return;
         }
         for (const Diagnostic& d : m_s.diagnostics)
@@ -582,7 +599,7 @@ class Walk {
     void record(Frame& frame, const Memory& m, isa::Role role, isa::Pipe pipe, const std::string& op, Span at, const Expr& argument) {
         if (!m_stage) {
             for (BufferId g : m.groups)
-                if (m_s.model[g].tracked) {
+                if (m_s.model[g].tracked && m_refuse) {
                     const Buffer& b = m_s.model[g];
                     for (const Diagnostic& d : m_s.diagnostics)
                         if (d.code == Code::channel_touched_in_loop && d.at == at) return;
@@ -710,6 +727,7 @@ bool Scan::scan_accesses() {
         for (isa::Core core : {isa::Core::cube, isa::Core::vector}) {
             Walk(*this, core, model.loops[l].zone1_locals[int(core)]).run_zone(before);
             Walk(*this, core, model.loops[l].zone3_locals[int(core)]).run_zone(behind);
+            if (nodes[l].outer != nodes[l].loop) Walk(*this, core, model.loops[l].outer_locals[int(core)]).run_outer(nodes[l].outer->body, nodes[l].loop);
         }
         for (const Stage& st : model.loops[l].stages) Walk(*this, nullptr, st.core).run_arguments(st.call);
     }
