@@ -163,7 +163,7 @@ void read_constants(const Json& object, Chip& chip) {
         c.grade = grade_of(value, where);
         c.source = source_of(value, where);
         // The model divides by these.
-        if (c.value <= 0 && (key == "hbm_bytes_per_us" || key == "l2_bytes_per_us" || key == "l2_line_bytes" || key == "fix_elements_per_cycle"))
+        if (c.value <= 0 && (key == "hbm_bytes_per_us" || key == "l2_bytes_per_us" || key == "l2_write_bytes_per_us" || key == "l2_line_bytes" || key == "fix_elements_per_cycle"))
             throw Refused{where + ".value is not positive"};
         chip.constants[key] = std::move(c);
     }

@@ -29,6 +29,7 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_ticks_per_us = std::int64_t(chip.clock_mhz * double(ticks_per_cycle));
     m_hbm = std::max<std::int64_t>(1, std::int64_t(chip.constant("hbm_bytes_per_us")));
     m_l2 = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes_per_us")));
+    m_l2_write = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_write_bytes_per_us")));
     std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = 0;
     for (const execute::CoreRecord& core : record.cores)
         for (const execute::Row& row : core.rows) {
@@ -75,7 +76,7 @@ MemorySystem::Service MemorySystem::transfer(const execute::Row& row, bool write
     std::int64_t missed = 0;
     if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { missed += touch(address, bytes); });
     l2_bytes += row.bytes;
-    s.done = serve(m_l2_free, row.bytes, m_l2, start);
+    s.done = serve(m_l2_free, row.bytes, writes ? m_l2_write : m_l2, start);
     std::int64_t to_hbm = 0;
     if (!writes) {
         // A line that is longer than a row brings more than was asked for; what is used of it later hits.

@@ -32,7 +32,7 @@ class MemorySystem {
     std::int64_t m_brought = 1;            // lines brought in so far; 0 in m_last means never used
     std::vector<std::uint32_t> m_last;     // per line: m_brought when it was last used
     bool m_spills = false;                 // the launch touches more than L2 holds: what is written goes to HBM in the end
-    std::int64_t m_ticks_per_us = 0, m_hbm = 1, m_l2 = 1;
+    std::int64_t m_ticks_per_us = 0, m_hbm = 1, m_l2 = 1, m_l2_write = 1;
     Ticks m_hbm_free = 0, m_l2_free = 0;
 };
 

@@ -165,16 +165,17 @@ bool unit_flag_ready(std::vector<UnitFlag>& flags, const execute::Row& row, bool
     UnitFlag& f = flag_of(flags, row, matmul);
     // One block of 512 bytes out of the region's is what the follower is behind at the end.
     std::int64_t blocks = std::max<std::int64_t>(1, (std::int64_t(row.m) * row.n * 4 + 511) / 512);
-    auto follow = [&](std::int32_t leader) {
-        if (Ticks begun = times.start[std::size_t(leader)]; begun > start) start = begun, decided_by = leader;
-        floor = times.end[std::size_t(leader)] + busy / blocks;
-    };
     if (matmul) {
         if (f.raised > f.cleared) return false; // the region waits for its final store
-        if (f.final_store >= 0) follow(f.final_store);
+        if (f.final_store < 0) return true;
+        // Blocks become free from the first one the fixpipe has read: after the matmul that filled them, where the store waited for it.
+        std::int32_t store = f.final_store;
+        Ticks begun = std::max(times.start[std::size_t(store)], f.final_matmul >= 0 ? times.start[std::size_t(f.final_matmul)] : 0);
+        if (begun > start) start = begun, decided_by = store;
+        floor = times.end[std::size_t(store)] + busy / blocks;
     } else {
         if (f.raised == f.cleared) return false;
-        follow(f.final_matmul);
+        floor = times.end[std::size_t(f.final_matmul)] + busy / blocks;
     }
     return true;
 }

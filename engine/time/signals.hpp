@@ -103,8 +103,9 @@ struct UnitFlag {
     std::int32_t final_matmul = -1, final_store = -1; // rows
     std::int32_t raised = 0, cleared = 0;
 };
-/// Whether a phased row may run, from when, and before when it cannot end: M and FIX overlap block by block, so a store may start once
-/// the final matmul has begun and ends one block after it, and the next matmul follows the store in the same way.
+/// Whether a phased row may run, from when, and before when it cannot end: M and FIX overlap block by block. A store is issued before the
+/// matmul is done and waits inside the fixpipe, block after block (its busy time contains the wait, hardware 2.4): it ends one block after the
+/// final matmul. The next matmul may start once the store has begun and ends one block after it.
 bool unit_flag_ready(std::vector<UnitFlag>& flags, const execute::Row& row, bool matmul, Ticks busy, const CoreTimes& times, Ticks& start, Ticks& floor,
                      std::int32_t& decided_by);
 void note_unit_flag(std::vector<UnitFlag>& flags, const execute::Row& row, bool matmul, std::int32_t index);

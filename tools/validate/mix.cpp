@@ -118,28 +118,32 @@ execute::Record attention(const Attention& a, const machine::Chip& chip) {
             b.set(Pipe::mte1, Pipe::mte2, s);
             b.set(Pipe::m, Pipe::mte1, s);
         }
-        b.set(Pipe::fix, Pipe::m, 0);
-        std::int64_t turn = 0;
-        // One product: loads into L1, moves, matmul, result to the workspace.
+        for (int s = 0; s < 2; ++s) b.set(Pipe::fix, Pipe::m, s);
+        std::int64_t turn = 0, piece = 0;
+        // One product: loads into L1, then pieces of 128 columns so that two accumulators fit L0C: moves, matmul, result to the workspace.
         auto product = [&](std::vector<std::pair<std::int64_t, std::int64_t>> loads, int m, int n, int k, std::int64_t to, int id) {
             int s = int(turn++ % 2);
             b.wait(Pipe::mte1, Pipe::mte2, s);
             for (auto [at, bytes] : loads) b.load(true, at, bytes, a.head * 2, a.head * 2).scalar_before = scalar_work;
             b.set(Pipe::mte2, Pipe::mte1, s);
             b.wait(Pipe::mte2, Pipe::mte1, s);
-            b.wait(Pipe::m, Pipe::mte1, s);
-            b.move(Pipe::mte1, "path.mat_left", std::int64_t(m) * k * 2).scalar_before = scalar_work;
-            b.move(Pipe::mte1, "path.mat_right", std::int64_t(k) * n * 2).scalar_before = scalar_work;
-            b.set(Pipe::mte1, Pipe::mte2, s);
-            b.set(Pipe::mte1, Pipe::m, s);
-            b.wait(Pipe::mte1, Pipe::m, s);
-            b.wait(Pipe::fix, Pipe::m, 0);
-            b.matmul(m, n, k).scalar_before = scalar_work;
-            b.set(Pipe::m, Pipe::mte1, s);
-            b.set(Pipe::m, Pipe::fix, 0);
-            b.wait(Pipe::m, Pipe::fix, 0);
-            b.fix_store(to, m, n, 4).scalar_before = scalar_work;
-            b.set(Pipe::fix, Pipe::m, 0);
+            for (int column = 0; column < n; column += 128, ++piece) {
+                int width = std::min(128, n - column), l0 = int(piece % 2), acc = int(piece % 2);
+                b.wait(Pipe::m, Pipe::mte1, l0);
+                // The left operand stays in L0A for the second piece.
+                if (column == 0) b.move(Pipe::mte1, "path.mat_left", std::int64_t(m) * k * 2).scalar_before = scalar_work;
+                b.move(Pipe::mte1, "path.mat_right", std::int64_t(k) * width * 2).scalar_before = scalar_work;
+                if (column + 128 >= n) b.set(Pipe::mte1, Pipe::mte2, s);
+                b.set(Pipe::mte1, Pipe::m, l0);
+                b.wait(Pipe::mte1, Pipe::m, l0);
+                b.wait(Pipe::fix, Pipe::m, acc);
+                b.matmul(m, width, k).scalar_before = scalar_work;
+                b.set(Pipe::m, Pipe::mte1, l0);
+                b.set(Pipe::m, Pipe::fix, acc);
+                b.wait(Pipe::m, Pipe::fix, acc);
+                b.fix_store(to + column * 4, m, width, 4, n * 4).scalar_before = scalar_work;
+                b.set(Pipe::fix, Pipe::m, acc);
+            }
             b.cross_set(Pipe::fix, id);
         };
         for (std::int64_t s = 0; s < all + a.depth; ++s) {

@@ -68,6 +68,19 @@ int number(const Json& j, const char* key, int otherwise) { return j.contains(ke
 
 // ---------------------------------------------------------------- matmul
 
+/// Cores as a grid over C: the published one of the tuning ladders (four rows), else the one whose fullest core has least to do.
+void grid_of(Gemm& g, bool four_rows) {
+    std::int64_t tiles_m = (g.m + g.base_m - 1) / g.base_m, tiles_n = (g.n + g.base_n - 1) / g.base_n, best = -1;
+    for (int rows = 1; rows <= g.cores; ++rows) {
+        if (g.cores % rows != 0 || (four_rows && rows != 4)) continue;
+        int columns = g.cores / rows;
+        std::int64_t each_m = (tiles_m + rows - 1) / rows, each_n = (tiles_n + columns - 1) / columns;
+        // Among equals, the squarer share reads less.
+        std::int64_t cost = each_m * each_n * 100000 + each_m * g.base_m + each_n * g.base_n;
+        if (best < 0 || cost < best) best = cost, g.grid_m = rows, g.grid_n = columns;
+    }
+}
+
 Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     const Json& p = (*m.row)["params"];
     const Json& size = p.contains("eq_gemm") ? p["eq_gemm"] : p;
@@ -78,7 +91,7 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     g.base_m = number(p, "baseM", 128);
     g.base_n = number(p, "baseN", 256);
     g.base_k = number(p, "baseK", 64);
-    if (p.contains("base")) g.base_m = p["base"][0], g.base_n = p["base"][1], g.base_k = p["base"][2];
+    if (p.contains("base") && p["base"][0].get<int>() > 0) g.base_m = p["base"][0], g.base_n = p["base"][1], g.base_k = p["base"][2];
     g.step_k = number(p, "stepK", 4);
     g.cores = number(p, "cores", number(p, "aic", chip.cube_cores));
     std::string dtype = p.value("dtype", "fp16");
@@ -89,12 +102,7 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     g.out_bytes = contains(dtype, "->fp32") ? 4 : 2;
     std::string grid = p.value("grid", "");
     if (std::sscanf(grid.c_str(), "%dx%d", &g.grid_m, &g.grid_n) != 2) {
-        // The squarest grid that leaves no core without a tile.
-        std::int64_t tiles_m = (g.m + g.base_m - 1) / g.base_m, tiles_n = (g.n + g.base_n - 1) / g.base_n;
-        g.grid_m = g.cores == 24 ? 4 : g.cores == 32 ? 4 : 1;
-        while (g.grid_m > 1 && g.grid_m > tiles_m) g.grid_m /= 2;
-        g.grid_n = std::max(1, g.cores / g.grid_m);
-        (void)tiles_n;
+        grid_of(g, begins(m.table, "T11") || m.table == "T13");
     }
     std::string variant = p.value("variant", "");
     g.unit_flag = contains(variant, "unitFlag") || variant == "unitflag" || contains(variant, "Scenario 2") || begins(m.id, "T13");
@@ -117,7 +125,7 @@ std::optional<Predicted> matmul(const Measured& m, std::string& why) {
     }
     std::string harness = m.table == "T1" || m.table == "T4" ? "PTO examples, A2/A3" : m.table == "T2" || m.table == "T3" || m.table == "T10" ? "PTO examples, 950" : "vendor profiler, " + chip.name;
     if (m.table == "T27") {
-        static const std::map<std::string, bool> shown{{"mdl", true}, {"const_tiling", true}, {"nd2nz_on_aiv", true}, {"nbuffer33", true}, {"l2_split", true}, {"preload", true}};
+        static const std::map<std::string, bool> shown{{"mdl", true}, {"const_tiling", true}, {"k_staggered", true}, {"l2_split", true}, {"preload", true}};
         if (!shown.count(variant)) {
             why = "a library variant that the published text does not describe";
             return std::nullopt;
@@ -234,10 +242,10 @@ std::optional<Predicted> grouped(const Measured& m, std::string&) {
     g.base_m = a5 ? 256 : 128;
     g.base_n = 256;
     g.base_k = 128;
+    g.unit_flag = a5; // its measured FIX time contains waiting
     g.step_k = 4;
     g.cores = p["aic"];
-    g.grid_m = g.cores == 8 ? 1 : 4;
-    g.grid_n = g.cores / g.grid_m;
+    grid_of(g, false);
     r.vectors = p["mix"] == "1:2" ? 2 : 1;
     r.depth = p["pipeline_depth"];
     r.vector_buffers = number(p, "vec_buffers", 1);

@@ -27,6 +27,7 @@ inline machine::Chip round_chip() {
     chip.constants["block_dispatch_cycles"].value = 1000;
     chip.constants["hbm_bytes_per_us"].value = 1e12;
     chip.constants["l2_bytes_per_us"].value = 1e12;
+    chip.constants["l2_write_bytes_per_us"].value = 1e12;
     chip.constants["launch_us"].value = 2;
     return chip;
 }
