@@ -2,7 +2,8 @@
 
 JOBS ?= 2
 PYTHON := /usr/bin/python3
-LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+# looked up when it is used: make deps may install it, and a launcher that comes later would compile everything again
+LAUNCHER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
 
 .PHONY: deps build demo lab test bench install clean
