@@ -162,9 +162,9 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
         for (const Access& a : m_accesses.items) atomic |= a.atomic;
     }
     // An atomic addition reads and writes its destination as one event; scalar operations are over when they return.
-    split = split && pipe != s_pipe && !atomic;
+    split = split && pipe != s_pipe && !atomic && !in.simt;
     std::vector<std::byte> before; // a vector call writes where its registers say: all of UB is kept
-    if (split && in.call) {
+    if (split && (in.call || in.simt)) {
         const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];
         before.assign(ub.data.get(), ub.data.get() + ub.bytes);
         before.insert(before.end(), ub.known.get(), ub.known.get() + ub.bytes);
@@ -172,10 +172,11 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
         hold_back(p);
     }
     in.meaning->run(call);
-    if (in.call) {
+    if (in.call || in.simt) {
         std::swap(m_accesses, call.late_accesses);
+        check_ranges(call); // marks GM ranges as written
         if (m_launch.options.hazards) check_accesses(call, p.clock);
-        if (call.row) call.row->k = m_launch.call_index(*item.site, std::move(call.call_work));
+        if (call.row && in.call) call.row->k = m_launch.call_index(*item.site, std::move(call.call_work));
         if (split) {
             hold_back(p);
             const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];

@@ -55,6 +55,9 @@ Instruction instruction_of(const ir::Function& f, const ir::Stmt& stmt) {
         in.simt = simt;
         in.name = simt->name;
         in.semantics = isa::Semantics::simt_launch;
+        in.code = registers::decode(f, *simt);
+        in.meaning = &registers::threads_meaning;
+        return in;
     }
     in.meaning = &meaning_of(in.semantics);
     return in;

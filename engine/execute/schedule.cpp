@@ -129,6 +129,7 @@ bool BlockRun::choose(Event& out) {
 
 BlockRun::State BlockRun::run() {
     m_moved = false;
+    ++m_version; // other blocks may have come to a meeting
     Event e;
     while (choose(e)) {
         m_moved = true;

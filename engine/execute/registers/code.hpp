@@ -88,16 +88,23 @@ struct Code {
     std::vector<Cell> cells;                         // initial: literals filled in
     std::vector<std::int32_t> capture_cells;         // aligned with VectorCall::captures
     std::vector<bool> capture_real;
-    struct Query { ir::ExprOp op; std::int32_t cell; };
+    struct Query {
+        ir::ExprOp op;
+        std::int32_t cell;
+        std::int32_t id = -1, axis = 0;              // dim: tensor; valid_dim: tile
+    };
     std::vector<Query> queries;                      // block_idx and the like
     std::vector<std::string> timing;                 // keys, sorted at the end of decoding is not needed: the record sorts
     std::int32_t vectors = 0, masks = 0, addresses = 0, streams = 0, loops = 0, tiles = 0, memory_sites = 0;
     struct CursorSite { std::int16_t tile; std::int32_t base; };
     std::vector<CursorSite> cursors;                 // one per tile and `tile + off`
+    std::vector<std::int32_t> thread_cells;          // SIMT: x, y, z of the thread
 };
 
 /// Decodes; throws Stop for what a vector function may not contain.
 std::shared_ptr<const Code> decode(const ir::Function& f, const ir::VectorCall& call);
+/// The body that every thread of a SIMT launch runs.
+std::shared_ptr<const Code> decode(const ir::Function& f, const ir::SimtLaunch& launch);
 
 /// Bytes that one memory instruction touches during a call, kept as equally spaced runs.
 struct Runs {
@@ -155,7 +162,13 @@ Handler lane_handler(Instr& i);
 Handler memory_handler(const Instr& i, isa::Semantics s);
 Handler permute_handler(const Instr& i, isa::Semantics s);
 Handler cast_handler(const Instr& i);
+Handler element_handler(bool write);
 
-extern const Meaning call_meaning;
+/// Runs the frame's code from its beginning to its end.
+void walk(Frame& f);
+/// Storage for a call of `code`, captures and queries filled in; `first_capture` is the operand where captures begin.
+void prepare(Frame& f, Call& c, const Code& code, int first_capture);
+
+extern const Meaning call_meaning, threads_meaning;
 
 } // namespace pto::execute::registers

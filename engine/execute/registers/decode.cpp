@@ -10,22 +10,32 @@ using isa::Semantics;
 
 class Decoder {
   public:
-    Decoder(const ir::Function& f, const ir::VectorCall& call) : m_f(f), m_call(call), m_code(std::make_shared<Code>()), m_scalars(f, *m_code) {}
+    Decoder(const ir::Function& f, std::string name, std::vector<ir::TileVarId> tiles)
+        : m_f(f), m_name(std::move(name)), m_tiles(std::move(tiles)), m_code(std::make_shared<Code>()), m_scalars(f, *m_code) {}
 
-    std::shared_ptr<const Code> decode() {
-        m_code->tiles = std::int32_t(m_call.tiles.size());
-        for (ir::VarId v : m_call.captures) {
+    std::shared_ptr<const Code> vector_function(const ir::VectorCall& call) {
+        m_code->tiles = std::int32_t(m_tiles.size());
+        return finish(call.captures, call.body);
+    }
+    std::shared_ptr<const Code> threads(const ir::SimtLaunch& launch) {
+        m_launch = &launch;
+        for (ir::VarId v : {launch.thread_x, launch.thread_y, launch.thread_z}) m_code->thread_cells.push_back(v.valid() ? m_scalars.cell_of(v) : -1);
+        return finish(launch.captures, launch.body);
+    }
+
+  private:
+    std::shared_ptr<const Code> finish(const std::vector<ir::VarId>& captures, const ir::Body& statements) {
+        for (ir::VarId v : captures) {
             m_code->capture_cells.push_back(m_scalars.cell_of(v));
             m_code->capture_real.push_back(isa::is_float(m_f[v].dtype));
         }
-        body(m_call.body);
+        body(statements);
+        for (std::size_t at : m_returns) patch(at, here());
         Instr end;
         end.control = Control::finish;
         push(end);
         return m_code;
     }
-
-  private:
     struct LoopContext {
         std::vector<std::size_t> breaks, continues;
     };
@@ -43,9 +53,9 @@ class Decoder {
     }
     std::int16_t tile_number(ir::TileVarId t, Span at) const {
         for (auto alias = m_aliases.find(t.index); alias != m_aliases.end(); alias = m_aliases.find(t.index)) t = ir::TileVarId{alias->second};
-        for (std::size_t i = 0; i < m_call.tiles.size(); ++i)
-            if (m_call.tiles[i] == t) return std::int16_t(i);
-        throw Stop{Status::refused, "tile " + m_f[t].name + " is no argument of the vector function " + m_call.name, at};
+        for (std::size_t i = 0; i < m_tiles.size(); ++i)
+            if (m_tiles[i] == t) return std::int16_t(i);
+        throw Stop{Status::refused, "tile " + m_f[t].name + " is no argument of the vector function " + m_name, at};
     }
     std::int16_t cursor(std::int16_t tile, std::int32_t base) {
         for (std::size_t i = 0; i < m_code->cursors.size(); ++i)
@@ -111,6 +121,10 @@ class Decoder {
                       },
                       [&](const ir::Break&) { m_loops.back().breaks.push_back(jump(Control::jump, -1, s.at)); },
                       [&](const ir::Continue&) { m_loops.back().continues.push_back(jump(Control::jump, -1, s.at)); },
+                      [&](const ir::Return&) {
+                          if (!m_launch) refuse("a vector function cannot return early", s.at);
+                          m_returns.push_back(jump(Control::jump, -1, s.at));
+                      },
                       [&](const ir::HelperScope& h) { body(h.body); },
                       [&](const ir::StageScope& h) { body(h.body); },
                       [&](const ir::TileBind& t) {
@@ -120,7 +134,7 @@ class Decoder {
                       [&](const auto&) { refuse("this statement has no place in a vector function", s.at); }},
                    s.what);
     }
-    [[noreturn]] void refuse(std::string message, Span at) const { throw Stop{Status::refused, m_call.name + ": " + std::move(message), at}; }
+    [[noreturn]] void refuse(std::string message, Span at) const { throw Stop{Status::refused, m_name + ": " + std::move(message), at}; }
 
     void close_loop(std::int32_t continue_target) {
         for (std::size_t at : m_loops.back().continues) patch(at, continue_target);
@@ -200,7 +214,7 @@ class Decoder {
         else if (auto* t = std::get_if<ir::TileVarId>(&op.operands.at(k))) tile = *t;
         else refuse("the memory operand is no tile", i.at);
         i.tile = tile_number(tile, i.at);
-        i.memory_type = m_f[m_call.tiles[std::size_t(i.tile)]].type.dtype;
+        i.memory_type = m_f[m_tiles[std::size_t(i.tile)]].type.dtype;
         if (base.valid()) i.base = m_scalars.compile_as(base, false);
         i.cursor = cursor(i.tile, base.valid() ? base.index : -1);
         i.run_index = m_code->memory_sites++;
@@ -221,7 +235,43 @@ class Decoder {
         }
     }
 
+    /// A thread touches single elements of its arguments.
+    void element(const ir::Op& op, Span at) {
+        Instr i;
+        i.at = at;
+        i.row = op.row;
+        i.timing = timing(op.row->timing);
+        const bool write = op.row->semantics == Semantics::setval;
+        const auto& container = op.operands.at(0);
+        for (std::size_t k = 0; k < m_launch->arguments.size() && i.tile < 0; ++k) {
+            const auto& argument = m_launch->arguments[k];
+            const auto* tile = std::get_if<ir::TileVarId>(&argument);
+            const auto* tensor = std::get_if<ir::TensorId>(&argument);
+            const auto* used_tile = std::get_if<ir::TileVarId>(&container);
+            const auto* used_tensor = std::get_if<ir::TensorId>(&container);
+            if ((tile && used_tile && *tile == *used_tile) || (tensor && used_tensor && *tensor == *used_tensor)) {
+                i.tile = std::int16_t(k);
+                i.memory_type = tile ? m_f[*tile].type.dtype : m_f[*tensor].dtype;
+            }
+        }
+        if (i.tile < 0) refuse("a thread touches a tile or tensor that is no argument of its launch", at);
+        i.run_index = m_code->memory_sites++;
+        i.s0 = m_scalars.compile_as(std::get<ir::ExprId>(op.operands.at(1)), false);
+        if (write) {
+            i.s1 = m_scalars.compile_as(std::get<ir::ExprId>(op.operands.at(2)), isa::is_float(i.memory_type));
+        } else {
+            if (op.results.empty()) refuse("an element is read and its value goes nowhere", at);
+            i.s1 = m_scalars.cell_of(op.results[0]);
+            i.type = m_f[op.results[0]].dtype;
+        }
+        i.run = element_handler(write);
+        push(i);
+    }
     void operation(const ir::Op& op, Span at) {
+        if (m_launch) {
+            if (op.row->semantics != Semantics::getval && op.row->semantics != Semantics::setval) refuse(std::string(op.row->name) + " has no place in a thread", at);
+            return element(op, at);
+        }
         Instr i;
         i.at = at;
         i.row = op.row;
@@ -313,7 +363,7 @@ class Decoder {
             for (std::size_t k = 1; k < op.row->operands.size(); ++k)
                 if (op.row->operands[k].kind == isa::OperandKind::offset) offset_operand(op, k, i);
             if (i.column_stride) {
-                const ir::TileVar& t = m_f[m_call.tiles[std::size_t(i.tile)]];
+                const ir::TileVar& t = m_f[m_tiles[std::size_t(i.tile)]];
                 i.column_stride = t.type.shape[1];
             }
             break;
@@ -420,7 +470,10 @@ class Decoder {
     }
 
     const ir::Function& m_f;
-    const ir::VectorCall& m_call;
+    std::string m_name;
+    std::vector<ir::TileVarId> m_tiles;
+    const ir::SimtLaunch* m_launch = nullptr;
+    std::vector<std::size_t> m_returns;
     std::shared_ptr<Code> m_code;
     ScalarCompiler m_scalars;
     std::map<std::int32_t, std::int16_t> m_places;
@@ -431,6 +484,7 @@ class Decoder {
 
 } // namespace
 
-std::shared_ptr<const Code> decode(const ir::Function& f, const ir::VectorCall& call) { return Decoder(f, call).decode(); }
+std::shared_ptr<const Code> decode(const ir::Function& f, const ir::VectorCall& call) { return Decoder(f, call.name, call.tiles).vector_function(call); }
+std::shared_ptr<const Code> decode(const ir::Function& f, const ir::SimtLaunch& launch) { return Decoder(f, launch.name, {}).threads(launch); }
 
 } // namespace pto::execute::registers

@@ -163,9 +163,7 @@ std::int64_t Frame::address_of(const Instr& i) {
 
 // ---------------------------------------------------------------- the walk
 
-namespace {
-
-void prepare(Frame& f, Call& c, const Code& code) {
+void prepare(Frame& f, Call& c, const Code& code, int first_capture) {
     f.call = &c;
     f.code = &code;
     if (std::int32_t(f.vectors.size()) < code.vectors) f.vectors.resize(std::size_t(code.vectors));
@@ -192,7 +190,7 @@ void prepare(Frame& f, Call& c, const Code& code) {
         f.tile_stride.push_back(c.tile(t).type->layout == isa::Layout::nd ? c.tile(t).row_stride : 0);
     }
     for (std::size_t k = 0; k < code.capture_cells.size(); ++k) {
-        const Scalar& s = c.operand(code.tiles + int(k)).scalar;
+        const Scalar& s = c.operand(first_capture + int(k)).scalar;
         Cell& cell = f.cells[std::size_t(code.capture_cells[k])];
         cell.integer = s.integer;
         cell.real = code.capture_real[k] && !isa::is_float(s.dtype) ? double(s.integer) : s.real;
@@ -205,6 +203,14 @@ void prepare(Frame& f, Call& c, const Code& code) {
         case ir::ExprOp::block_idx: cell.integer = mix ? block * 2 + sub : block; break;
         case ir::ExprOp::block_num: cell.integer = c.block_num; break;
         case ir::ExprOp::subblock_idx: cell.integer = mix ? sub : 0; break;
+        case ir::ExprOp::dim:
+        case ir::ExprOp::valid_dim: // of an argument
+            for (int k = 0; k < int(c.op.operands.size()); ++k) {
+                if (q.op == ir::ExprOp::dim && c.is_tensor(k) && c.tensor(k).tensor.index == q.id) cell.integer = c.tensor(k).shape[std::size_t(q.axis)];
+                if (q.op == ir::ExprOp::valid_dim && c.is_tile(k) && c.site.call && k < int(c.site.call->tiles.size()) && c.site.call->tiles[std::size_t(k)].index == q.id)
+                    cell.integer = q.axis ? c.tile(k).valid_cols : c.tile(k).valid_rows;
+            }
+            break;
         default: cell.integer = mix ? 2 : 1; break;
         }
     }
@@ -275,11 +281,13 @@ void walk(Frame& f) {
     }
 }
 
+namespace {
+
 void run_call(Call& c) {
     if (!c.scratch.frame) c.scratch.frame.reset(new Frame);
     Frame& f = *c.scratch.frame;
     if (!c.site.code) c.refuse("the vector function was not decoded");
-    prepare(f, c, *c.site.code);
+    prepare(f, c, *c.site.code, c.site.code->tiles);
     walk(f);
     for (std::size_t s = 0; s < f.stream_open.size(); ++s)
         if (f.stream_open[s])

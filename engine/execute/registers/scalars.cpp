@@ -56,7 +56,7 @@ std::int32_t ScalarCompiler::compile(ir::ExprId id) {
         for (const Code::Query& q : m_code.queries)
             if (q.op == e.op) return q.cell;
         const std::int32_t cell = fresh();
-        m_code.queries.push_back({e.op, cell});
+        m_code.queries.push_back({e.op, cell, -1, 0});
         return cell;
     }
     case ExprOp::negate:
@@ -69,9 +69,16 @@ std::int32_t ScalarCompiler::compile(ir::ExprId id) {
         return emit(ExprOp::select, real, e.dtype, condition, compile_as(e.b, real), compile_as(e.c, real));
     }
     case ExprOp::dim:
+    case ExprOp::valid_dim: {
+        const std::int32_t id = e.op == ExprOp::dim ? e.tensor.index : e.tile.index;
+        for (const Code::Query& q : m_code.queries)
+            if (q.op == e.op && q.id == id && q.axis == e.integer) return q.cell;
+        const std::int32_t cell = fresh();
+        m_code.queries.push_back({e.op, cell, id, std::int32_t(e.integer)});
+        return cell;
+    }
     case ExprOp::address:
     case ExprOp::field:
-    case ExprOp::valid_dim:
     case ExprOp::spr: throw Stop{Status::refused, "a vector function reads a value that is not known inside it", e.at};
     default: {
         const bool real = is_real(e.a) || is_real(e.b) || (e.op == ExprOp::div && isa::is_float(e.dtype));
