@@ -60,25 +60,14 @@ std::string script_json(const nl::json& j) {
     return out;
 }
 
-std::string host(const Svg& svg, std::string_view alt, std::string_view script, nl::json data, const ViewOptions& options) {
-    const std::string picture = svg.finish();
-    const std::string key = "x" + content_hash(picture + data.dump(-1, ' ', true, nl::json::error_handler_t::replace));
-    std::string out = "<div data-xpto=\"" + key + "\"><img alt=\"" + escape(alt) + "\" style=\"max-width:100%\" src=\"data:image/svg+xml;base64," + base64(picture) + "\"></div>\n";
-    if (!options.scripts) return out;
-    data["dark"] = svg.style(Theme::dark);
-    data["zh"] = options.language == Language::zh;
-    out += "<script>(function(key,data){" + std::string(script) + "})(\"" + key + "\"," + script_json(data) + ")</script>\n";
-    return out;
-}
-
 } // namespace
 
 std::string figure(const Svg& svg, std::string_view alt, const ViewOptions& options) {
-    return host(svg, alt, figure_script(), nl::json::object(), options);
-}
-
-std::string canvas_figure(const Svg& svg, std::string_view alt, const nl::json& data, const ViewOptions& options) {
-    return host(svg, alt, timeline_script(), data, options);
+    const std::string picture = svg.finish(), key = "x" + content_hash(picture);
+    std::string out = "<div data-xpto=\"" + key + "\"><img alt=\"" + escape(alt) + "\" style=\"max-width:100%\" src=\"data:image/svg+xml;base64," + base64(picture) + "\"></div>\n";
+    if (!options.scripts) return out;
+    const nl::json data = {{"dark", svg.style(Theme::dark)}, {"zh", options.language == Language::zh}};
+    return out + "<script>(function(key,data){" + std::string(figure_script()) + "})(\"" + key + "\"," + script_json(data) + ")</script>\n";
 }
 
 nl::json bundle(std::string text, std::string html) { return {{"text/plain", std::move(text)}, {"text/html", std::move(html)}}; }

@@ -28,9 +28,6 @@ std::string table(const std::vector<std::string>& header, const std::vector<std:
 
 /// The picture as an <img>; with scripts a small one replaces it by the same picture with hover, linked marks and the page's theme.
 std::string figure(const Svg& svg, std::string_view alt, const ViewOptions& options);
-/// As figure(), but the script draws `data` on a canvas with zoom and pan.
-std::string canvas_figure(const Svg& svg, std::string_view alt, const nl::json& data, const ViewOptions& options);
-
 nl::json bundle(std::string text, std::string html);
 
 } // namespace xpto::views

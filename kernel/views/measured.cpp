@@ -92,7 +92,7 @@ Svg draw(const Precision& p, const ViewOptions& options) {
     svg.line(at(6), hy - hh - 6, at(6), hy + 4, "swarn", "stroke-dasharray=\"4 3\"");
     svg.text(at(6), hy + 16, Type::small, "6 σ", Anchor::middle);
     svg.text(hx, hy + 16, Type::small, "0", Anchor::middle);
-    if (at(far) - at(6) > 50) svg.text(hx + hw, hy + 16, Type::small, fixed(far, 0), Anchor::end);
+    if (at(far) - at(6) > 50) svg.text(hx + hw, hy + 16, Type::small, grouped(std::llround(far)), Anchor::end);
     svg.text(hx, 286, Type::small, (zh ? "超过 6 σ：" : "above 6 sigma: ") + grouped(p.above_sigma) + (zh ? "，超过上限：" : ", above the limit: ") + grouped(p.above_limit) + (zh ? "，共 " : ", of ") + grouped(p.elements),
              Anchor::start, p.above_limit ? "xbad" : p.above_sigma ? "xwarn" : "");
     return svg;

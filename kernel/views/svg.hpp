@@ -19,7 +19,8 @@ std::string clip_middle(std::string_view utf8, std::size_t most = 24);
 /// Cut in the middle until the estimate fits.
 std::string clip_to(std::string_view utf8, double width, double size, bool bold = false, bool mono = false);
 
-/// Where a label was put, for the test that no two overlap. Boxes are estimates with 15 % slack in width.
+/// Where a label was put, for the test that no two overlap. Widths are those of a wide-running font (DejaVu Sans), so most others
+/// leave some 15 % of room.
 struct LabelBox {
     double left = 0, top = 0, right = 0, bottom = 0;
     std::string text;

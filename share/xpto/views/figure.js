@@ -29,7 +29,7 @@ var done = function (host) {
   var line = document.createElement('div');
   line.setAttribute('style', 'min-height:2.6em;font:12px/1.3 system-ui,sans-serif;opacity:.85;max-width:900px');
   line.setAttribute('aria-live', 'polite');
-  var help = data.zh ? '鼠标悬停或按方向键查看细节，Esc 结束' : 'point at a part, or use the arrow keys; Esc ends';
+  var help = data.zh ? '悬停或按方向键查看细节；+ - 0 或 Ctrl+滚轮缩放；Esc 结束' : 'point at a part, or use the arrow keys; + - 0 or Ctrl and wheel zoom; Esc ends';
   line.textContent = help;
   img.replaceWith(frame, line);
   // Hover text moves from <title> (a floating box that covers data) to the line.
@@ -64,7 +64,38 @@ var done = function (host) {
     show(e && e !== svg && e.__hover ? e : null);
   });
   svg.addEventListener('mouseleave', function () { show(null); });
+  // Zoom changes the view box: Ctrl and wheel, + - 0, dragging. The wheel alone scrolls the page.
+  var whole = svg.getAttribute('viewBox').split(' ').map(Number), view = whole.slice(), drag = null;
+  var set = function () {
+    view[2] = Math.min(view[2], whole[2]); view[3] = Math.min(view[3], whole[3]);
+    view[0] = Math.max(0, Math.min(view[0], whole[2] - view[2]));
+    view[1] = Math.max(0, Math.min(view[1], whole[3] - view[3]));
+    svg.setAttribute('viewBox', view.join(' '));
+    svg.style.cursor = view[2] < whole[2] ? 'grab' : '';
+  };
+  var zoom = function (f, px, py) {
+    f = Math.max(f, whole[2] / 20 / view[2]);
+    view = [view[0] + view[2] * px * (1 - f), view[1] + view[3] * py * (1 - f), view[2] * f, view[3] * f];
+    set();
+  };
+  svg.addEventListener('wheel', function (ev) {
+    if (!ev.ctrlKey) return;
+    ev.preventDefault();
+    var r = svg.getBoundingClientRect();
+    zoom(ev.deltaY < 0 ? 0.8 : 1.25, (ev.clientX - r.left) / r.width, (ev.clientY - r.top) / r.height);
+  }, { passive: false });
+  svg.addEventListener('pointerdown', function (ev) { if (view[2] < whole[2]) { drag = [ev.clientX, ev.clientY, view[0], view[1]]; svg.setPointerCapture(ev.pointerId); } });
+  svg.addEventListener('pointermove', function (ev) {
+    if (!drag) return;
+    var k = view[2] / svg.getBoundingClientRect().width;
+    view[0] = drag[2] - (ev.clientX - drag[0]) * k; view[1] = drag[3] - (ev.clientY - drag[1]) * k;
+    set();
+  });
+  svg.addEventListener('pointerup', function () { drag = null; });
   svg.addEventListener('keydown', function (ev) {
+    if (ev.key === '+' || ev.key === '=') zoom(0.8, 0.5, 0.5);
+    if (ev.key === '-') zoom(1.25, 0.5, 0.5);
+    if (ev.key === '0') { view = whole.slice(); set(); }
     var step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[ev.key];
     if (step && parts.length) { at = (at + step + parts.length) % parts.length; show(parts[at]); ev.preventDefault(); }
     if (ev.key === 'Escape') { show(null); at = -1; svg.blur(); }
