@@ -61,7 +61,8 @@ class Table {
     }
 
     /// Calls found(a, b) for touches that no lock orders.
-    template <class F> void conflicts(F&& found) const {
+    /// output(a, b): both are stores of the two vector cores.
+    template <class F, class G> void conflicts(F&& found, G&& output) const {
         for (const auto& [memory, list] : m_on_chip)
             for (std::size_t a = 0; a < list.size(); ++a)
                 for (std::size_t b = a; b < list.size(); ++b) {
@@ -75,7 +76,9 @@ class Table {
             for (std::size_t b = a; b < m_global.size(); ++b) {
                 const Touch &x = m_global[a], &y = m_global[b];
                 if (!(x.write || y.write) || (x.first >= 0 && y.first >= 0 && x.first != y.first)) continue;
-                if (x.side != y.side || x.pipe != y.pipe || x.shared) found(x, y);
+                if (x.side == y.side && x.pipe == y.pipe && !x.shared) continue;
+                if (x.write && y.write && x.shared && y.shared) output(x, y);
+                else found(x, y);
             }
     }
 
@@ -134,10 +137,22 @@ bool synchronises(const Instr& in) {
 /// What guessed code assigns, and where that leads.
 class Reach {
   public:
-    Reach(const CoreCode& core, const std::vector<char>& exposed, const std::set<std::int32_t>& guesses) : m_core(core), m_f(*core.function), m_exposed(exposed) {
+    Reach(const CoreCode& core, const std::vector<char>& exposed, const std::vector<char>& outputs, const std::set<std::int32_t>& guesses)
+        : m_core(core), m_f(*core.function), m_exposed(exposed), m_outputs(outputs) {
         m_vars.assign(m_f.vars.size(), 0), m_tiles.assign(m_f.tiles.size(), 0), m_tensors.assign(m_f.tensors.size(), 0);
         for (const ir::Struct& s : m_f.structs) m_fields.emplace_back(s.fields.size(), 0);
         m_pending.assign(guesses.begin(), guesses.end());
+    }
+
+    std::optional<std::string> around(const Around& a) {
+        for (std::int32_t k = a.begin; k < a.end; ++k) {
+            if (k >= a.inner_begin && k < a.inner_end) continue;
+            const Instr& x = m_core.code[std::size_t(k)];
+            if (x.kind == InstrKind::issue && m_exposed[std::size_t(k)]) return "operations around the task loop need synchronisation of their own";
+            if (x.kind == InstrKind::issue && m_outputs[std::size_t(k)]) outputs_move = true;
+            assign(x);
+        }
+        return std::nullopt;
     }
 
     std::optional<std::string> run() {
@@ -153,10 +168,13 @@ class Reach {
             if (!changed && m_pending.empty()) break;
         }
         for (std::size_t i = 0; i < m_core.code.size(); ++i)
+            if (m_core.code[i].kind == InstrKind::issue && m_outputs[i] && reads_guess(m_core.code[i])) outputs_move = true;
+        for (std::size_t i = 0; i < m_core.code.size(); ++i)
             if (m_core.code[i].kind == InstrKind::issue && m_exposed[i])
                 if (reads_guess(m_core.code[i])) return "an operation that only synchronisation orders works on values that unknown control changes";
         return std::nullopt;
     }
+    bool outputs_move = false;
 
   private:
     /// [begin, end) that the guessed instruction decides about.
@@ -176,6 +194,7 @@ class Reach {
             const Instr& x = m_core.code[std::size_t(k)];
             if (x.kind == InstrKind::issue && m_exposed[std::size_t(k)])
                 return in.kind == InstrKind::branch ? "a condition depends on values that are unknown before the launch" : "the length of an inner loop is unknown before the launch";
+            if (x.kind == InstrKind::issue && m_outputs[std::size_t(k)]) outputs_move = true;
             if ((x.kind == InstrKind::jump || x.kind == InstrKind::branch) && (x.target < begin || x.target > end)) return "unknown control leaves its loop";
             if (x.kind == InstrKind::finish) return "unknown control ends the program";
             assign(x);
@@ -273,6 +292,7 @@ class Reach {
     const CoreCode& m_core;
     const ir::Function& m_f;
     const std::vector<char>& m_exposed;
+    const std::vector<char>& m_outputs;
     std::vector<char> m_vars, m_tiles, m_tensors;
     std::vector<std::vector<char>> m_fields;
     std::vector<std::int32_t> m_pending;
@@ -285,19 +305,32 @@ Protection protect(const program::Program& program) {
     Protection out;
     for (const CoreCode& core : program.cores) {
         out.exposed.emplace_back(core.code.size(), 0);
+        out.outputs.emplace_back(core.code.size(), 0);
         for (std::size_t i = 0; i < core.code.size(); ++i)
             if (synchronises(core.code[i])) out.exposed.back()[i] = 1, out.any = true;
     }
-    Table(program).conflicts([&](const Touch& a, const Touch& b) {
-        out.exposed[a.side][std::size_t(a.instr)] = out.exposed[b.side][std::size_t(b.instr)] = 1;
-        out.any = true;
-    });
+    Table(program).conflicts(
+        [&](const Touch& a, const Touch& b) {
+            out.exposed[a.side][std::size_t(a.instr)] = out.exposed[b.side][std::size_t(b.instr)] = 1;
+            out.any = true;
+        },
+        [&](const Touch& a, const Touch& b) {
+            out.outputs[a.side][std::size_t(a.instr)] = out.outputs[b.side][std::size_t(b.instr)] = 1;
+            out.any = true;
+        });
     return out;
 }
 
-std::optional<std::string> guesses_are_harmless(const program::Program& program, const Protection& protection, const Guesses& guesses) {
-    for (std::size_t side = 0; side < program.cores.size() && side < guesses.size(); ++side)
-        if (auto why = Reach(program.cores[side], protection.exposed[side], guesses[side]).run()) return why;
+std::optional<std::string> guesses_are_harmless(const program::Program& program, const Protection& protection, const Guesses& guesses,
+                                                const std::vector<Around>& around, bool& outputs_move) {
+    for (std::size_t side = 0; side < program.cores.size() && side < guesses.size(); ++side) {
+        Reach reach(program.cores[side], protection.exposed[side], protection.outputs[side], guesses[side]);
+        for (const Around& a : around)
+            if (a.side == side)
+                if (auto why = reach.around(a)) return why;
+        if (auto why = reach.run()) return why;
+        outputs_move |= reach.outputs_move;
+    }
     return std::nullopt;
 }
 

@@ -127,6 +127,8 @@ class Verifier {
 
     void note(const Trace& t, const SyncIndex& index, const Firing& f) {
         add_guesses(t);
+        for (const Event& e : t.events)
+            m_grid = m_grid || e.act == Act::sync_all || ((e.act == Act::cross_set || e.act == Act::cross_wait) && e.mode == std::uint8_t(isa::CrossCoreSyncMode::inter_block));
         for (const Counter& c : index.counters) {
             const bool to_vector = t.cores[std::size_t(c.to)].kind == isa::Core::vector;
             if (c.from != c.to && t.cores[std::size_t(to_vector ? c.to : c.from)].subblock != 0) continue;
@@ -149,6 +151,28 @@ class Verifier {
                 const program::Instr& in = m_program.cores[side].code[std::size_t(i)];
                 if (in.kind != program::InstrKind::loop_enter || !m_loops.class_of[side].count(in.loop)) m_guesses[side].insert(i);
             }
+    }
+    std::optional<std::string> harmless(const std::vector<Around>& around) { return guesses_are_harmless(m_program, m_protection, m_guesses, around, m_outputs_move); }
+    bool encloses(std::int32_t outer, std::int32_t inner) const {
+        for (inner = m_loops.classes[std::size_t(inner)].parent; inner >= 0; inner = m_loops.classes[std::size_t(inner)].parent)
+            if (inner == outer) return true;
+        return false;
+    }
+    /// On each core, the outermost open loop without the task loop.
+    std::vector<Around> code_around(const std::vector<std::int32_t>& open, std::int32_t inner) const {
+        std::vector<Around> list;
+        for (std::size_t side = 0; side < m_program.cores.size(); ++side) {
+            Around a{side, INT32_MAX, INT32_MAX, 0, 0};
+            const auto& code = m_program.cores[side].code;
+            for (std::size_t i = 0; i < code.size(); ++i) {
+                if (code[i].kind != program::InstrKind::loop_enter || !m_loops.class_of[side].count(code[i].loop)) continue;
+                const std::int32_t cls = m_loops.class_of[side].at(code[i].loop);
+                if (cls == inner) a.inner_begin = std::int32_t(i), a.inner_end = code[i].target;
+                else if (std::find(open.begin(), open.end(), cls) != open.end()) a.begin = std::min(a.begin, std::int32_t(i)), a.end = std::max(a.end, code[i].target);
+            }
+            if (a.begin < a.end) list.push_back(a);
+        }
+        return list;
     }
     bool guessed() const {
         return std::any_of(m_guesses.begin(), m_guesses.end(), [](const auto& g) { return !g.empty(); });
@@ -176,7 +200,7 @@ class Verifier {
         if (guessed()) {
             other_choices(0);
             look({Policy::Branch::skipped, 0}, 0);
-            if (auto why = guesses_are_harmless(m_program, m_protection, m_guesses)) m_reason = *why;
+            if (auto why = harmless({})) m_reason = *why;
         }
         if (!m_persistent && !m_explored_all) m_reason = "several pipes set or await one event id, and not every order could be followed";
         m_text = "this program, " + std::to_string(m_events) + " operations of one block";
@@ -192,15 +216,21 @@ class Verifier {
             m_reason = "one run is cut short: " + first.problem;
             return;
         }
-        const bool one = open.size() == 1 && !cut;
+        // One task loop, perhaps inside others: what stands around it may run any number of times between its iterations.
+        std::int32_t inner = open.front();
+        for (std::int32_t c : open)
+            if (m_loops.classes[std::size_t(c)].innermost) inner = c;
+        bool one = !cut;
+        for (std::int32_t c : open) one = one && (c == inner || encloses(c, inner));
+        const std::vector<Around> around = one ? code_around(open, inner) : std::vector<Around>{};
         const std::int64_t period = m_loops.period, warm_up = m_loops.reach + 2, last = warm_up + 2 * period;
-        m_plan.sweeping = one ? open.front() : -1;
+        m_plan.sweeping = one ? inner : -1;
         const auto set_all = [&](std::int64_t inner, std::int64_t outer) {
             for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? inner : outer;
         };
         // Guessed code that only holds protected operations is left out: what it adds is ordered by locks, and it orders nothing (A7).
         Policy primary;
-        if (guessed() && !guesses_are_harmless(m_program, m_protection, m_guesses)) primary = {Policy::Branch::skipped, 0};
+        if (guessed() && !harmless(around)) primary = {Policy::Branch::skipped, 0};
         std::vector<StreamShape> shapes;
         std::optional<std::string> open_windows;
         bool complete = true, forward = true;
@@ -225,7 +255,7 @@ class Verifier {
             for (auto& [key, i] : m_ids)
                 if (auto p = pending_before.find(key); p != pending_before.end() && i.max_pending > p->second) i.growing = true;
             growing_ids(tried);
-            if (!one) nested(open, warm_up);
+            if (open.size() > 1) nested(open, warm_up);
             if (guessed()) set_all(std::min(tried, warm_up + 1), 1), other_choices(std::min(tried, warm_up + 1));
         }
         m_period = period, m_warm_up = warm_up;
@@ -234,7 +264,7 @@ class Verifier {
         else if (!complete || tried < last) m_reason = "the work limit ended the search";
         else if (!one) m_reason = "more than one loop of unknown length carries synchronisation";
         else if (!m_persistent) m_reason = "several pipes set or await one event id";
-        else if (auto why = guesses_are_harmless(m_program, m_protection, m_guesses)) m_reason = *why;
+        else if (auto why = harmless(around)) m_reason = *why;
         else if (m_loops.period_capped) m_reason = "the slots, ids and rings repeat together only after more tasks than are run";
         else if (auto why = counters_stay_modular(m_program, m_loops, m_plan.sweeping)) m_reason = *why;
         else if (!forward) m_reason = "a wait is served by a set of a later iteration";
@@ -312,6 +342,9 @@ class Verifier {
         v.assumptions = {1, 2, 3, 4};
         if (m_options.block_num != 1) v.assumptions.push_back(5);
         if (!v.ids.empty() || !m_loops.classes.empty()) v.assumptions.push_back(6);
+        if (guessed()) v.assumptions.push_back(7);
+        if (m_grid) v.assumptions.push_back(8);
+        if (m_outputs_move) v.assumptions.push_back(9);
         v.coverage.text = !m_text.empty() ? m_text : "every number of tasks, by task counts 0 to " + std::to_string(v.checked_tasks) + " (period " + std::to_string(m_period) + ")";
         return v;
     }
@@ -331,7 +364,7 @@ class Verifier {
     std::string m_text;
     Protection m_protection;
     Guesses m_guesses;
-    bool m_persistent = true, m_explored_all = true;
+    bool m_persistent = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
     std::int64_t m_explored = 0;
 };
 
