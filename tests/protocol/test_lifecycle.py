@@ -79,3 +79,18 @@ def test_a_thread_that_never_ends_does_not_hold_the_kernel(fresh_kernel: Kernel)
     begin = time.monotonic()
     fresh_kernel.manager.shutdown_kernel(now=False)
     assert process.returncode == 0 and time.monotonic() - begin < 5
+
+
+def test_messages_that_make_no_sense(fresh_kernel: Kernel) -> None:
+    client = fresh_kernel.client
+    for kind, content in (("nonsense_request", {}), ("execute_request", {}), ("complete_request", {"code": 7}), ("inspect_request", {}),
+                          ("history_request", {"hist_access_type": "sideways"}), ("is_complete_request", {}), ("comm_msg", {"comm_id": "x"}),
+                          ("comm_open", {"comm_id": "y", "target_name": "nobody", "data": {}})):
+        client.shell_channel.send(client.session.msg(kind, content))
+    time.sleep(0.5)
+    last = fresh_kernel.submit("'still here'")
+    while True:  # the others may be answered or not
+        message = client.get_shell_msg(timeout=20)
+        if message["parent_header"].get("msg_id") == last:
+            break
+    assert message["content"]["status"] == "ok" and fresh_kernel.manager.is_alive()
