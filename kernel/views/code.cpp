@@ -93,7 +93,7 @@ std::string html(const CodeDiff& d, const ViewOptions& options) {
     int hidden = 0;
     std::size_t rows = 0;
     const auto skip = [&] {
-        if (hidden) out += "<tr><td></td><td></td><td align=\"left\">" + font(roles(Theme::light).muted, (zh ? "… " + std::to_string(hidden) + " 行未变" : "… " + std::to_string(hidden) + " lines unchanged")) + "</td></tr>\n";
+        if (hidden) out += "<tr><td></td><td></td><td align=\"left\">" + font(page_muted, (zh ? "… " + std::to_string(hidden) + " 行未变" : "… " + std::to_string(hidden) + " lines unchanged")) + "</td></tr>\n";
         hidden = 0;
     };
     for (int i = 0; i < n && rows < most; ++i) {

@@ -17,6 +17,9 @@ struct ViewOptions {
     bool plan_changed = true;        // panel: the plan differs from the last run of this cell, so it is shown open
 };
 
+/// Grey that reads on a light and on a dark page: a font tag cannot know which it is on.
+inline constexpr std::string_view page_muted = "#707A86";
+
 std::string base64(std::string_view bytes);
 /// "✔ PROVEN" in its colour, then the rest of the line escaped.
 std::string verdict_html(pto::report::Status status, std::string_view rest);

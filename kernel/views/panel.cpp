@@ -34,7 +34,7 @@ std::string lines_summary(const std::string& text, bool zh) {
 std::string html(const Panel& p, const ViewOptions& options) {
     const bool zh = options.language == Language::zh;
     const Status s = status(p);
-    std::string out = verdict_html(s, headline(p, options.language)) + "<br>\n" + font(roles(Theme::light).muted, second_line(p, options.language)) + "<br>\n";
+    std::string out = verdict_html(s, headline(p, options.language)) + "<br>\n" + font(page_muted, second_line(p, options.language)) + "<br>\n";
     if (!p.stale.empty()) return out;
     if (!p.since.empty()) out += escape((zh ? "与上次相比：" : "since last run: ") + p.since) + "<br>\n";
     if (!p.decorator_line.empty()) out += escape(zh ? "写入装饰器：" : "to keep it, write: ") + "<code>" + escape(p.decorator_line) + "</code><br>\n";

@@ -32,8 +32,8 @@ std::string finding_html(const Finding& f, const std::string& kernel, bool open,
         const std::string line = std::to_string(f.place.line);
         const int gutter = std::max(4, columns(line) + 2);
         const Excerpt e = excerpt(f, text_columns - gutter - 3);
-        out += escape(text_of(f.place, true)) + "\n<pre>" + font(roles(Theme::light).muted, pad_left(line, gutter) + " | ") + escape(e.source) + "\n";
-        for (const std::string& c : e.carets) out += font(roles(Theme::light).muted, std::string(std::size_t(gutter), ' ') + " | ") + "<b>" + font(colour, c) + "</b>\n";
+        out += escape(text_of(f.place, true)) + "\n<pre>" + font(page_muted, pad_left(line, gutter) + " | ") + escape(e.source) + "\n";
+        for (const std::string& c : e.carets) out += font(page_muted, std::string(std::size_t(gutter), ' ') + " | ") + "<b>" + font(colour, c) + "</b>\n";
         out += "</pre>\n";
     }
     if (!f.also.empty()) {

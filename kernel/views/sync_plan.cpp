@@ -556,7 +556,7 @@ std::string html(const SyncPlan& plan, const ViewOptions& options, bool with_ver
             const Status s = status(loop, plan.provenance);
             const std::string w(word(s));
             out += verdict_html(s, line.rfind(w, 0) == 0 ? line.substr(std::min(line.size(), w.size() + 2)) : line) + "<br>\n" +
-                   font(roles(Theme::light).muted, first_line(text.substr(std::min(text.size(), line.size() + 1)))) + "<br>\n";
+                   font(page_muted, first_line(text.substr(std::min(text.size(), line.size() + 1)))) + "<br>\n";
         }
         out += figure(draw(plan, loop, options), line, options);
         const PlanCounts n = counts(loop);

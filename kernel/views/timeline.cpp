@@ -475,7 +475,7 @@ std::string html(const Timeline& t, const ViewOptions& options, bool with_verdic
     if (with_verdict) {
         const std::string w(word(status(t)));
         out += verdict_html(status(t), line.rfind(w, 0) == 0 ? line.substr(std::min(line.size(), w.size() + 2)) : line) + "<br>\n" +
-               font(roles(Theme::light).muted, first_line(text.substr(std::min(text.size(), line.size() + 1)))) + "<br>\n";
+               font(page_muted, first_line(text.substr(std::min(text.size(), line.size() + 1)))) + "<br>\n";
     }
     out += figure(draw(t, options), line, options);
     std::vector<std::vector<std::string>> rows;
