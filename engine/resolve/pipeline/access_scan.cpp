@@ -102,7 +102,8 @@ class Walk {
     Counts m_counts;
     std::int32_t m_next_root = 1;
     std::map<std::string, std::int32_t> m_object_roots; // slots named without a pick: "g[3]", tiles
-    std::set<std::int32_t> m_written;
+    std::set<std::int32_t> m_written, m_written_groups;
+    std::set<std::int32_t> m_fresh; // slots picked by next()
 
     std::vector<Span> via() const {
         std::vector<Span> out;
@@ -238,6 +239,7 @@ class Walk {
         }
         if (how == "next") {
             frame.roots[name] = m_next_root++;
+            m_fresh.insert(frame.roots[name]);
             for (BufferId g : group.groups) m_object_roots["current " + std::to_string(g.index)] = frame.roots[name];
         } else {
             std::string key = how.empty() ? "slot " + spell(value.args[1]) : how;
@@ -361,8 +363,10 @@ class Walk {
             if (p >= f.parameters.size()) break;
             Memory m = m_s.memory_of(call.args[i], here, scope);
             if (m.kind != Memory::Kind::none) parameters[f.parameters[p].name] = std::move(m);
-            if (call.args[i].kind == ExprKind::name)
-                if (auto root = outer_roots.find(call.args[i].text); root != outer_roots.end()) roots[f.parameters[p].name] = root->second;
+            const Expr* base = &call.args[i];
+            while (base->kind == ExprKind::subscript || base->kind == ExprKind::attribute) base = &base->args.front();
+            if (base->kind == ExprKind::name)
+                if (auto root = outer_roots.find(base->text); root != outer_roots.end()) roots[f.parameters[p].name] = root->second;
         }
         for (const syntax::Keyword& k : call.keywords)
             if (!k.value.empty())
@@ -376,11 +380,11 @@ class Walk {
                 FunctionRef copy = *f;
                 if (copy.kind == FunctionRef::Kind::vector) return vector_call(frame, e, copy);
                 if (copy.kind == FunctionRef::Kind::plain && copy.function) return helper_call(frame, e, copy);
-                return;
+                return assume_written(frame, e);
             }
         }
         const std::string op = m_s.operation(frame.scope, callee);
-        if (op.empty()) return;
+        if (op.empty()) return assume_written(frame, e);
         if (op == "make_tile_group" && m_stage) {
             Diagnostic& d = m_s.report(Code::helper_declares_group, e.at, m_chain.empty() ? "stage `" + m_stage->name + "` declares a tile group" : "`" + m_chain.back().first->name + "`, called by stage `" + m_stage->name + "`, declares a tile group");
             label_chain(d);
@@ -388,6 +392,14 @@ class Walk {
             return;
         }
         block_op(frame, e, op);
+    }
+
+    /// Nobody knows what this call does: what it was given counts as written, so that no later read looks carried over.
+    void assume_written(Frame& frame, const Expr& e) {
+        for (std::size_t i = 1; i < e.args.size(); ++i) {
+            Memory m = m_s.memory_of(e.args[i], frame.names, frame.scope);
+            if (m.kind == Memory::Kind::tile || m.kind == Memory::Kind::aggregate) wrote(root_of(frame, m, e.args[i]), m);
+        }
     }
 
     void helper_call(Frame& frame, const Expr& e, const FunctionRef& f) {
@@ -455,7 +467,7 @@ class Walk {
         const auto first = std::find_if(touched.begin(), touched.end(), [&](const Touched& t) { return tracked(t.memory); });
         const bool any = first != touched.end();
         if (!row) {
-            if (!any) return;
+            if (!any) return assume_written(frame, e);
             Diagnostic& d = m_s.report(Code::unknown_roles, e.at, "what `" + spell(e.args.front()) + "` does to `" + tracked_name(first->memory) + "` is not known");
             label_chain(d);
             d.advice.push_back("copy the slot into a local tile first, or copy the result out of one");
@@ -633,7 +645,8 @@ class Walk {
     }
     Span m_last_op;
 
-    void record_local(Frame& frame, const Memory& m, isa::Role role, isa::Pipe pipe, Span at, const Expr& argument) {
+    /// Number of the slot an operand names: what its variable was picked as, else the object itself.
+    std::int32_t root_of(const Frame& frame, const Memory& m, const Expr& argument) {
         const Expr* base = &argument;
         while (base->kind == ExprKind::subscript || base->kind == ExprKind::attribute) base = &base->args.front();
         std::int32_t root = 0;
@@ -646,9 +659,21 @@ class Walk {
             if (inserted) here->second = m_next_root++;
             root = here->second;
         }
+        return root;
+    }
+    void wrote(std::int32_t root, const Memory& m) {
+        m_written.insert(root);
+        for (BufferId g : m.groups) m_written_groups.insert(g.index);
+    }
+
+    void record_local(Frame& frame, const Memory& m, isa::Role role, isa::Pipe pipe, Span at, const Expr& argument) {
+        const std::int32_t root = root_of(frame, m, argument);
         note_op(frame, m, pipe, at, root);
-        const bool exposed = isa::reads(role) && !m_written.count(root);
-        if (isa::writes(role)) m_written.insert(root);
+        // A slot named anew (previous(), a subscript) may be one this stage has written under another name.
+        bool exposed = isa::reads(role) && !m_written.count(root);
+        if (!m_fresh.count(root))
+            for (BufferId g : m.groups) exposed = exposed && !m_written_groups.count(g.index);
+        if (isa::writes(role)) wrote(root, m);
         auto choice = m_choice.find(root);
         LocalAccess local;
         local.is_tensor = m.kind == Memory::Kind::tensor;
