@@ -6,7 +6,7 @@ PYTHON := /usr/bin/python3
 LAUNCHER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
 
-.PHONY: deps build demo lab test bench install clean
+.PHONY: deps build demo lab test bench validate install clean
 
 deps:            ## install the Debian packages that are missing
 	@.ci/deps
@@ -29,6 +29,11 @@ test: build      ## everything: C++ tests, Python, command line, protocol, noteb
 
 bench: build     ## ratios and instruction counts
 	@$(PYTHON) tests/bench/run.py
+
+validate: deps   ## predicted against measured times; MEASUREMENTS=file FORMAT=json TABLE=T11
+	@cmake --preset dev $(LAUNCHER) --log-level=WARNING >&2
+	@cmake --build build -j$(JOBS) --target xpto_validate >&2
+	@build/tools/validate/xpto_validate $(or $(MEASUREMENTS),tests/data/measurements.json) $(if $(filter json,$(FORMAT)),--json) $(if $(TABLE),--table $(TABLE))
 
 install: build   ## into PREFIX (default /usr/local), kernelspec included
 	@cmake --install build $(if $(PREFIX),--prefix $(PREFIX))

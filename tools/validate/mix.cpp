@@ -52,28 +52,32 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
                 b.set(Pipe::v, Pipe::mte2, s);
                 b.set(Pipe::mte3, Pipe::v, s);
             }
+            std::int64_t turn = 0;
             each_tile([&](std::int64_t t, std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width) {
-                int slot = int(t % r.depth), s = int(t % r.vector_buffers);
+                int slot = int(t % r.depth);
                 std::int64_t rows = height / r.vectors, bytes = rows * width * r.in_bytes;
-                if (r.through_gm) {
-                    b.wait(Pipe::v, Pipe::mte2, s);
-                    b.cross_wait(Pipe::mte2, slot);
-                    b.load(false, slot_at(t) + v * bytes, bytes).scalar_before = scalar_work;
-                    b.set(Pipe::mte2, Pipe::v, s);
-                    b.cross_set(Pipe::mte2, 8 + slot);
-                    b.wait(Pipe::mte2, Pipe::v, s);
-                } else {
-                    b.cross_wait(Pipe::v, slot);
+                b.cross_wait(r.through_gm ? Pipe::mte2 : Pipe::v, slot);
+                // UB holds the input, the output and the work's temporaries: a tile goes through in pieces.
+                for (int piece = 0; piece < r.pieces; ++piece, ++turn) {
+                    int s = int(turn % r.vector_buffers);
+                    std::int64_t part = bytes / r.pieces, first_row = row + v * rows + piece * rows / r.pieces;
+                    if (r.through_gm) {
+                        b.wait(Pipe::v, Pipe::mte2, s);
+                        b.load(false, slot_at(t) + v * bytes + piece * part, part).scalar_before = scalar_work;
+                        b.set(Pipe::mte2, Pipe::v, s);
+                        if (piece + 1 == r.pieces) b.cross_set(Pipe::mte2, 8 + slot); // all of the slot has been read
+                        b.wait(Pipe::mte2, Pipe::v, s);
+                    }
+                    b.wait(Pipe::mte3, Pipe::v, s);
+                    add_items(b, r.items, part, isa::DType::fp32);
+                    if (r.through_gm) b.set(Pipe::v, Pipe::mte2, s);
+                    else if (piece + 1 == r.pieces) b.cross_set(Pipe::v, 8 + slot);
+                    b.set(Pipe::v, Pipe::mte3, s);
+                    b.wait(Pipe::v, Pipe::mte3, s);
+                    b.store(out_at + (first_row * g.n + column) * r.out_bytes, rows / r.pieces * width * r.out_bytes, int(width * r.out_bytes), int(g.n * r.out_bytes))
+                        .scalar_before = scalar_work;
+                    b.set(Pipe::mte3, Pipe::v, s);
                 }
-                b.wait(Pipe::mte3, Pipe::v, s);
-                add_items(b, r.items, bytes, isa::DType::fp32);
-                if (r.through_gm) b.set(Pipe::v, Pipe::mte2, s);
-                else b.cross_set(Pipe::v, 8 + slot);
-                b.set(Pipe::v, Pipe::mte3, s);
-                b.wait(Pipe::v, Pipe::mte3, s);
-                b.store(out_at + ((row + v * rows) * g.n + column) * r.out_bytes, rows * width * r.out_bytes, int(width * r.out_bytes), int(g.n * r.out_bytes)).scalar_before =
-                    scalar_work;
-                b.set(Pipe::mte3, Pipe::v, s);
             });
         }
     }

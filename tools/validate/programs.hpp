@@ -55,7 +55,7 @@ execute::Record copy(const Copy& c);
 /// Matmul tiles handed to vector cores through a ring of `depth` slots.
 struct MixRing {
     Gemm gemm;
-    int vectors = 2, depth = 1, vector_buffers = 1;
+    int vectors = 2, depth = 1, vector_buffers = 1, pieces = 4; // a vector core works on its share of a tile in pieces
     bool through_gm = true;                               // false: L0C to UB
     int in_bytes = 4, out_bytes = 2;                      // of an element handed over, written
     std::vector<Item> items;
