@@ -20,6 +20,7 @@ _FUNCTIONS = {
     "load": "xpto.sources",
     "compare": "xpto.compare",
     "compare_growth": "xpto.compare",
+    "tune": "xpto.tune",
     "profile": "xpto.profile",
     "devices": "xpto.places",
     "PtoError": "xpto.errors",

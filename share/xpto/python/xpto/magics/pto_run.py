@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import Any
 
 from xpto.kernel import OperatorKernel
@@ -25,7 +26,7 @@ PROFILE_DOC = """Runs a kernel and shows its predicted timeline: every stage com
 %pto_profile k(a, b, out) [block_dim=N]"""
 
 
-def _split(line: str) -> tuple[str, str]:
+def split_call(line: str) -> tuple[str, str]:
     """The call at the head of the line and the options behind it."""
     depth = 0
     for i, c in enumerate(line):
@@ -38,14 +39,17 @@ def _split(line: str) -> tuple[str, str]:
     return line, ""
 
 
-def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
-    text, rest = _split(line.strip())
-    if not text or text.startswith("-"):
-        parse_line("%" + magic, line or "--help", OPTIONS, doc)
-        return None
-    _, options = parse_line("%" + magic, rest, OPTIONS, doc)
-    if options is None:
-        return None
+@dataclass(frozen=True)
+class Call:
+    kernel: OperatorKernel
+    args: tuple
+    kwargs: dict[str, Any]
+    block_dim: int
+    tiling_key: Any
+
+
+def read_call(shell: Any, magic: str, text: str, block_dim: str | None = None) -> Call:
+    """The launch that k(a, b, out) or k[stream, block_dim, key](a, b, out) means; UsageError when it is neither."""
     try:
         call = ast.parse(text, mode="eval").body
     except SyntaxError as e:
@@ -56,24 +60,33 @@ def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
     def value(node: ast.expr) -> Any:
         return eval(compile(ast.Expression(node), f"<{magic}>", "eval"), shell.user_ns)
 
-    block_dim, key = int(options.get("block_dim", 1)), None
-    callee = call.func
+    blocks, key, callee = block_dim or 1, None, call.func
     if isinstance(callee, ast.Subscript):
         where = value(callee.slice)
         items = where if isinstance(where, tuple) else (None, where)
-        block_dim = options.get("block_dim", items[1])
+        blocks = block_dim or items[1]
         key = items[2] if len(items) > 2 else None
         callee = callee.value
     kernel = value(callee)
     if not isinstance(kernel, OperatorKernel):
         raise UsageError(f"%{magic}: {ast.unparse(callee)} is not an operator kernel but {type(kernel).__name__}")
-    args = tuple(value(a) for a in call.args)
-    kwargs = {k.arg: value(k.value) for k in call.keywords}
+    return Call(kernel, tuple(value(a) for a in call.args), {k.arg: value(k.value) for k in call.keywords if k.arg}, int(blocks), key)
+
+
+def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
+    text, rest = split_call(line.strip())
+    if not text or text.startswith("-"):
+        parse_line("%" + magic, line or "--help", OPTIONS, doc)
+        return None
+    _, options = parse_line("%" + magic, rest, OPTIONS, doc)
+    if options is None:
+        return None
+    call = read_call(shell, magic, text, options.get("block_dim"))
     chosen = {k: options[k] for k in ("seed", "hostile", "check", "device") if k in options}
     if "seed" in chosen:
         chosen["seed"] = int(chosen["seed"])
-    shell.user_ns["_pto_last_kernel"] = kernel
-    return kernel.launch(args, kwargs, block_dim=int(block_dim), tiling_key=key, **chosen)
+    shell.user_ns["_pto_last_kernel"] = call.kernel
+    return call.kernel.launch(call.args, call.kwargs, block_dim=call.block_dim, tiling_key=call.tiling_key, **chosen)
 
 
 def register(shell: Any) -> None:

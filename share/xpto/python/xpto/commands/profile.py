@@ -1,0 +1,56 @@
+"""xpto profile FILE.py: run one kernel and show its predicted timeline.
+
+Data come from the file's xpto_inputs() (it returns the arguments as a tuple or a dict), else are random numbers of the declared shapes.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+SUMMARY = "run a kernel and show where its time goes"
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser("xpto profile", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("file", metavar="FILE.py")
+    p.add_argument("--kernel", help="which kernel of the file")
+    p.add_argument("--preload", type=int, metavar="N", help="pipeline depth; overrides the decorator")
+    p.add_argument("--target", help="ascend950, ascend910b ...")
+    p.add_argument("--block-dim", type=int, default=1, metavar="N")
+    p.add_argument("--trace", metavar="FILE", help="also write a Chrome trace")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
+    return p
+
+
+def main(argv: list[str]) -> int:
+    args = _parser().parse_args(argv)
+    from xpto import file_inputs, trace
+    from xpto.errors import InternalError, PtoError
+    from xpto.profile import of_run
+    try:
+        kernel, space = file_inputs.kernel_of(args.file, args.kernel)
+    except file_inputs.WrongUsage as e:
+        print(f"xpto profile: {e}", file=sys.stderr)
+        return 2
+    if args.preload is not None and kernel.options.get("pipeline") is None:
+        print(f"xpto profile: {kernel.__name__} has no pipeline= option, so --preload does not fit", file=sys.stderr)
+        return 2
+    kernel.overrides = {k: getattr(args, k) for k in ("preload", "target") if getattr(args, k) is not None}
+    try:
+        values, named = file_inputs.inputs_of(kernel, space)
+        key = kernel.variants()[0] if kernel.options.get("tiling_key") else None
+        run = kernel.launch(values, named, block_dim=args.block_dim, tiling_key=key)
+    except file_inputs.WrongUsage as e:
+        print(f"xpto profile: {e}", file=sys.stderr)
+        return 2
+    except InternalError:
+        raise
+    except PtoError as e:
+        print(f"REFUSED  {kernel.__name__}: {e}", file=sys.stderr)
+        return 1
+    view = of_run(run)
+    if args.trace:
+        trace.write(view.to_json(), args.trace)
+    print(json.dumps(view.to_json(), ensure_ascii=False) if args.json else view.text(), end="\n" if args.json else "")
+    return 0
