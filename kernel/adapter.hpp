@@ -4,9 +4,9 @@
 ///   A  xeus 2.x (ZMQ server inside libxeus) and xeus-python 0.14           Debian 12
 ///   B  xeus 6.x, xeus-zmq 4.x and xeus-python 0.18 or 0.19                 conda-forge
 ///
-/// On both a cell runs synchronously on the main thread, and every use of the shell and iopub sockets happens under the GIL:
-/// with the asynchronous server of 0.19 the cells queued behind a failing one run although they must not.
-/// No other file includes a xeus header, except xinput.hpp and xhistory_manager.hpp, which are the same in A and B.
+/// On both a cell runs synchronously on the main thread, and every use of the shell and iopub sockets happens under the
+/// GIL: with the asynchronous server of 0.19 the cells queued behind a failing one run although they must not. No other
+/// file includes a xeus header, except xinput.hpp and xhistory_manager.hpp, which are the same in A and B.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -48,8 +48,9 @@ using PortConfiguration = xeus::xkernel_configuration;
 using PortConfiguration = xeus::xconfiguration;
 #endif
 
-/// Holds back displays and text that come faster than anybody takes them. ZeroMQ drops messages when a queue of 1,000 is full and the
-/// notebook server drops those above 1,000 a second; in both cases the message that says the cell has ended is lost with them.
+/// Holds back displays and text that come faster than anybody takes them. ZeroMQ drops messages when a queue of 1,000
+/// is full and the notebook server drops those above 1,000 a second; in both cases the message that says the cell has
+/// ended is lost with them.
 class Pace {
   public:
     void wait(const std::string& type) {
@@ -70,11 +71,12 @@ class Pace {
     std::chrono::steady_clock::time_point m_last = std::chrono::steady_clock::now();
 };
 
-/// Wraps the stock server: the GIL around shell requests, a hook on interrupt_request (A has none), and the key `password` that A
-/// forgets in an input_request, so that a front-end would show what is typed into getpass().
+/// Wraps the stock server: the GIL around shell requests, a hook on interrupt_request (A has none), and the key
+/// `password` that A forgets in an input_request, so that a front-end would show what is typed into getpass().
 class Server final : public xeus::xserver {
   public:
-    /// Called on the control thread: for interrupt_request, and when serving ends, before the library leaves through std::exit.
+    /// Called on the control thread: for interrupt_request, and when serving ends, before the library leaves through
+    /// std::exit.
     inline static std::function<void()> on_interrupt, on_stop;
 
     explicit Server(std::unique_ptr<xeus::xserver> inner) : m_inner(std::move(inner)) {
@@ -128,7 +130,8 @@ class Server final : public xeus::xserver {
         m_user = m.header().value("username", "");
         m_inner->start(std::move(m));
     }
-    /// Cells behind a failing one are answered "aborted". A front-end waits for their idle status too, which xeus does not send.
+    /// Cells behind a failing one are answered "aborted". A front-end waits for their idle status too, which xeus does
+    /// not send.
     void abort_queue_impl(const listener& l, long polling_interval) override {
         m_inner->abort_queue(
             [this, &l](xeus::xmessage m) {
@@ -168,7 +171,8 @@ struct CellRequest {
     bool allow_stdin = false;
 };
 
-/// xpyt::interpreter with one execute signature. Streams are ours (first flag false), the display hook is xeus-python's.
+/// xpyt::interpreter with one execute signature. Streams are ours (first flag false), the display hook is
+/// xeus-python's.
 class InterpreterBase : public xpyt::interpreter {
   public:
 #if XPYT_VERSION_MAJOR > 0 || XPYT_VERSION_MINOR >= 19
@@ -182,19 +186,21 @@ class InterpreterBase : public xpyt::interpreter {
     virtual nl::json run_cell(const CellRequest& request) = 0;
 
 #ifdef XPTO_HAVE_XEUS_ZMQ
-    void execute_request_impl(send_reply_callback reply, int number, const std::string& code, xeus::execute_request_config config,
-                              nl::json expressions) override {
-        reply(run_cell({number, code, config.silent, config.store_history, std::move(expressions), config.allow_stdin}));
+    void execute_request_impl(send_reply_callback reply, int number, const std::string& code,
+                              xeus::execute_request_config config, nl::json expressions) override {
+        reply(
+            run_cell({number, code, config.silent, config.store_history, std::move(expressions), config.allow_stdin}));
     }
-    // Kept here and not in a context variable as 0.19 does: new threads do not inherit those, so their output had no parent.
+    // Kept here and not in a context variable as 0.19 does: new threads do not inherit those, so their output had no
+    // parent.
     void set_request_context(xeus::xrequest_context context) override { m_context = std::move(context); }
     const xeus::xrequest_context& get_request_context() const noexcept override { return m_context; }
 
   private:
     xeus::xrequest_context m_context;
 #else
-    nl::json execute_request_impl(int number, const std::string& code, bool silent, bool store_history, nl::json expressions,
-                                  bool allow_stdin) override {
+    nl::json execute_request_impl(int number, const std::string& code, bool silent, bool store_history,
+                                  nl::json expressions, bool allow_stdin) override {
         return run_cell({number, code, silent, store_history, std::move(expressions), allow_stdin});
     }
 #endif
@@ -213,7 +219,8 @@ inline std::unique_ptr<xeus::xcontext> make_context() {
 inline void serve(const std::string& connection_file, std::unique_ptr<xeus::xinterpreter> interpreter,
                   std::unique_ptr<xeus::xhistory_manager> history) {
     if (connection_file.empty()) {
-        xeus::xkernel kernel(xeus::get_user_name(), make_context(), std::move(interpreter), Server::make, std::move(history));
+        xeus::xkernel kernel(xeus::get_user_name(), make_context(), std::move(interpreter), Server::make,
+                             std::move(history));
         kernel.start();
     } else {
         xeus::xkernel kernel(xeus::load_configuration(connection_file), xeus::get_user_name(), make_context(),

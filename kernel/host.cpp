@@ -21,7 +21,8 @@ Layout find_layout() {
     return found;
 }
 
-/// The Python whose library and site packages are used: $XPTO_PYTHON, the one beside us (an environment), the one built against.
+/// The Python whose library and site packages are used: $XPTO_PYTHON, the one beside us (an environment), the one built
+/// against.
 std::string python_program() {
     if (const char* chosen = std::getenv("XPTO_PYTHON"); chosen && *chosen) return chosen;
     const fs::path beside = layout().executable.parent_path() / "python3";
@@ -88,6 +89,4 @@ int run_command_line(const std::vector<std::string>& arguments) {
 
 } // namespace xpto
 
-PYBIND11_EMBEDDED_MODULE(_xpto_package, m) {
-    m.attr("folder") = xpto::layout().python_package.string();
-}
+PYBIND11_EMBEDDED_MODULE(_xpto_package, m) { m.attr("folder") = xpto::layout().python_package.string(); }

@@ -7,26 +7,24 @@ namespace xpto {
 namespace {
 
 nl::json failure(const std::string& name, const std::string& what) {
-    return {{"status", "error"}, {"ename", name}, {"evalue", what}, {"traceback", nl::json::array({name + ": " + what})}};
+    return {
+        {"status", "error"}, {"ename", name}, {"evalue", what}, {"traceback", nl::json::array({name + ": " + what})}};
 }
 
 /// Every request gets exactly one reply: whatever an answer throws becomes an error reply.
-template <class Answer> nl::json answered(Answer answer) {
+template <class Answer>
+nl::json answered(Answer answer) {
     try {
         return answer();
     } catch (py::error_already_set& e) {
         if (e.matches(PyExc_KeyboardInterrupt)) return failure("KeyboardInterrupt", "");
         return failure("KernelError", e.what());
-    } catch (const std::exception& e) {
-        return failure("KernelError", e.what());
-    }
+    } catch (const std::exception& e) { return failure("KernelError", e.what()); }
 }
 
 } // namespace
 
-void Interpreter::instanciate_ipython_shell() {
-    m_ipython_shell_app = m_session.make_shell_app();
-}
+void Interpreter::instanciate_ipython_shell() { m_ipython_shell_app = m_session.make_shell_app(); }
 
 void Interpreter::configure_impl() {
     xpyt::interpreter::configure_impl(); // creates the shell and releases the GIL
@@ -52,7 +50,10 @@ nl::json Interpreter::complete_request_impl(const std::string& code, int cursor)
         return own ? *own : xpyt::interpreter::complete_request_impl(code, cursor);
     });
     if (reply.value("status", "error") != "ok")
-        reply.update({{"matches", nl::json::array()}, {"cursor_start", cursor}, {"cursor_end", cursor}, {"metadata", nl::json::object()}});
+        reply.update({{"matches", nl::json::array()},
+                      {"cursor_start", cursor},
+                      {"cursor_end", cursor},
+                      {"metadata", nl::json::object()}});
     return reply;
 }
 
@@ -78,7 +79,8 @@ nl::json Interpreter::kernel_info_request_impl() {
     nl::json reply = xpyt::interpreter::kernel_info_request_impl();
     reply["implementation"] = "xeus-pto";
     reply["implementation_version"] = XPTO_VERSION;
-    reply["banner"] = "xeus-pto " XPTO_VERSION ": PyPTO Pro operator kernels in a notebook. %pto_help shows what there is.";
+    reply["banner"] =
+        "xeus-pto " XPTO_VERSION ": PyPTO Pro operator kernels in a notebook. %pto_help shows what there is.";
     reply["debugger"] = false;
     reply.erase("supported_features"); // newer xeus lists the debugger there
     reply["help_links"] = nl::json::array({{{"text", "Python"}, {"url", "https://docs.python.org/3/"}}});

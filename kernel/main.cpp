@@ -1,4 +1,5 @@
-/// The executable `xpto`: `kernel` is the Jupyter kernel, every other command is Python's (share/xpto/python/xpto/cli.py).
+/// The executable `xpto`: `kernel` is the Jupyter kernel, every other command is Python's
+/// (share/xpto/python/xpto/cli.py).
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -16,8 +17,8 @@ namespace {
 constexpr int wrong_usage = 2;
 constexpr int internal_error = 3;
 
-/// Runs Python's atexit functions and keeps the GIL: xeus 2 leaves through std::exit, so Py_Finalize never runs, and no Python thread
-/// may touch objects while the process takes them apart.
+/// Runs Python's atexit functions and keeps the GIL: xeus 2 leaves through std::exit, so Py_Finalize never runs, and no
+/// Python thread may touch objects while the process takes them apart.
 void end_python() {
     static bool ended = false;
     if (std::exchange(ended, true) || !Py_IsInitialized()) return;
@@ -34,8 +35,8 @@ int run_kernel(const std::string& connection_file) {
     signal(SIGPIPE, SIG_IGN); // writing to a child that has gone is an error of that write, not the end of the session
     xpto::start_python_for_kernel();
     xpto::Server::on_interrupt = xpto::send_interrupt;
-    // Registered when serving ends, so that it runs before every exit function registered meanwhile: a Python thread that publishes
-    // signs its message with OpenSSL, which takes itself down in an exit function too.
+    // Registered when serving ends, so that it runs before every exit function registered meanwhile: a Python thread
+    // that publishes signs its message with OpenSSL, which takes itself down in an exit function too.
     xpto::Server::on_stop = [] { std::atexit(end_python); };
     // Both live as long as the process: the library leaves through std::exit while they are in use.
     auto* session = new xpto::Session;

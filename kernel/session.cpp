@@ -8,8 +8,8 @@ using namespace py::literals;
 
 namespace {
 
-/// SIGINT reaches Python only while a cell runs. Ignored otherwise: an interrupt of an idle kernel must neither end the process nor
-/// make a poll in ZeroMQ return EINTR, which xeus does not survive.
+/// SIGINT reaches Python only while a cell runs. Ignored otherwise: an interrupt of an idle kernel must neither end the
+/// process nor make a poll in ZeroMQ return EINTR, which xeus does not survive.
 class InterruptsAllowed {
   public:
     explicit InterruptsAllowed(struct sigaction& action) : m_action(action) {
@@ -38,9 +38,7 @@ std::optional<nl::json> given(const py::object& answer) {
 
 Session::Session() : m_shell(py::module_::import("xpto.shell")) {}
 
-py::object Session::make_shell_app() {
-    return m_shell.attr("ShellApp")();
-}
+py::object Session::make_shell_app() { return m_shell.attr("ShellApp")(); }
 
 void Session::begin(const py::object& shell) {
     m_shell.attr("begin")(shell); // installs the Python handler of SIGINT ...
@@ -51,8 +49,8 @@ void Session::begin(const py::object& shell) {
 
 nl::json Session::run_cell(const CellRequest& request) {
     InterruptsAllowed allowed(m_interrupt_action);
-    py::object reply = m_shell.attr("run_cell")("code"_a = request.code, "number"_a = request.number, "silent"_a = request.silent,
-                                                "store_history"_a = request.store_history,
+    py::object reply = m_shell.attr("run_cell")("code"_a = request.code, "number"_a = request.number,
+                                                "silent"_a = request.silent, "store_history"_a = request.store_history,
                                                 "user_expressions"_a = py::object(request.user_expressions),
                                                 "allow_stdin"_a = request.allow_stdin);
     return reply.cast<nl::json>();

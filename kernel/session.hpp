@@ -7,8 +7,9 @@
 
 namespace xpto {
 
-/// What survives between cells: the IPython shell with its variables, history and streams (share/xpto/python/xpto/shell.py), and who
-/// receives SIGINT. All functions are called with the GIL held, on the main thread.
+/// What survives between cells: the IPython shell with its variables, history and streams
+/// (share/xpto/python/xpto/shell.py), and who receives SIGINT. All functions are called with the GIL held, on the main
+/// thread.
 class Session {
   public:
     Session();

@@ -11,8 +11,8 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <thread>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 
 namespace xpto::streams {
 

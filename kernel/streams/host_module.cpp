@@ -13,17 +13,15 @@ void publish_stream(const std::string& name, const std::string& text) {
     xeus::get_interpreter().publish_stream(name, text);
 }
 
-/// Asks the front-end for a line. The GIL is free meanwhile: other threads go on. An interrupt makes the wait inside ZeroMQ fail;
-/// whether that was an interrupt is Python's to say.
+/// Asks the front-end for a line. The GIL is free meanwhile: other threads go on. An interrupt makes the wait inside
+/// ZeroMQ fail; whether that was an interrupt is Python's to say.
 std::string input(const std::string& prompt, bool password) {
     std::string problem;
     {
         pybind11::gil_scoped_release free;
         try {
             return xeus::blocking_input_request(prompt, password);
-        } catch (const std::exception& e) {
-            problem = e.what();
-        }
+        } catch (const std::exception& e) { problem = e.what(); }
     }
     if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
     throw std::runtime_error("input failed: " + problem);
