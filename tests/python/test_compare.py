@@ -222,3 +222,76 @@ def test_png_says_what_it_needs_or_is_one(run):
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match=r"\[4, 4\].*\[4, 5\]"):
         xpto.compare(np.zeros((4, 4), np.float32), np.zeros((4, 5)))
+
+
+# ------------------------------------------------------------------------------------------------ the same from kernels
+
+ROWMAX = """
+import pypto_pro.language as pl
+
+
+@pl.jit()
+def rowmax(x: pl.Tensor[[32, 100], pl.DT_FP32], y: pl.Tensor[[32, 1], pl.DT_FP32]):
+    tile = pl.TileType(shape=[32, 64], dtype=pl.DT_FP32)
+    column = pl.TileType(shape=[32, 1], dtype=pl.DT_FP32, layout=pl.TensorLayout.DN)
+    xs = pl.make_tile_group(type=tile, addrs=0x0, mutex_ids=[0, 1])
+    tmp = pl.make_tile_group(type=tile, addrs=0x8000, mutex_ids=[2])
+    best = pl.make_tile_group(type=column, addrs=0x10000, mutex_ids=[3])
+    part = pl.make_tile_group(type=column, addrs=0x12000, mutex_ids=[4])
+    with pl.section_vector():
+        t = tmp.current()
+        b = best.current()
+        q = part.current()
+        first = xs.next()
+        pl.load(first, x, [0, 0])
+        pl.row_max(b, first, t)
+        tail = xs.next()
+        pl.expands(tail, 0.0)
+        pl.set_validshape(tail, [32, 36])
+        pl.load(tail, x, [0, 64])
+        pl.set_validshape(tail, [32, 64])
+        pl.row_max(q, tail, t)
+        pl.maximum(b, b, q)
+        pl.store(y, b, [0, 0])
+"""
+
+CAST = """
+import pypto_pro.language as pl
+
+
+@pl.jit()
+def casts(x: pl.Tensor[[16, 64], pl.DT_FP32], y: pl.Tensor[[16, 64], pl.DT_FP32]):
+    wide = pl.TileType(shape=[16, 64], dtype=pl.DT_FP32)
+    narrow = pl.TileType(shape=[16, 64], dtype=pl.DT_BF16)
+    xs = pl.make_tile_group(type=wide, addrs=0x0, mutex_ids=[0])
+    ns = pl.make_tile_group(type=narrow, addrs=0x8000, mutex_ids=[1])
+    ys = pl.make_tile_group(type=wide, addrs=0x10000, mutex_ids=[2])
+    with pl.section_vector():
+        a = xs.current()
+        b = ns.current()
+        c = ys.current()
+        pl.load(a, x, [0, 0])
+        pl.cast(b, a, mode=pl.RoundMode.MODE)
+        pl.cast(c, b)
+        pl.store(y, c, [0, 0])
+"""
+
+
+def test_pre_01_of_a_kernel_names_the_tail_tile():
+    kernel = support.load(ROWMAX)["rowmax"]
+    x = -np.abs(RNG.standard_normal((32, 100))).astype(np.float32) - 0.5
+    y = np.full((32, 1), 7, dtype=np.float32)
+    kernel[None, 1](x, y)
+    assert np.all(y == 0)
+    c = xpto.compare(y, x.max(axis=1, keepdims=True), kernel=kernel)
+    assert c.status == "DIFFERENT" and "in the tail tile, columns 64 to 99 of 100" in c.kind and "min padding" in c.kind
+
+
+@pytest.mark.parametrize("mode, value, named", [("CAST_RINT", 1.015625, False), ("CAST_ROUND", 1.0234375, True)])
+def test_pre_03_of_a_kernel_under_both_modes(mode, value, named):
+    kernel = support.load(CAST.replace("RoundMode.MODE", f"RoundMode.{mode}"))["casts"]
+    x, y = np.full((16, 64), 1.01953125, dtype=np.float32), np.zeros((16, 64), dtype=np.float32)
+    kernel[None, 1](x, y)
+    assert np.all(y == np.float32(value))
+    c = xpto.compare(y, x.astype(np.float64), kernel=kernel, dtype="bf16")
+    assert c and ("CAST_ROUND against CAST_RINT" in c.kind) == named

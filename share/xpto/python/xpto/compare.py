@@ -86,6 +86,8 @@ def _thresholds(ref: Any, got: np.ndarray, k: int | None, facts: kernel_facts.Fa
         source = f"{_times([f'K={n}' for n in facts.sums])} from the kernel's matmuls"
     elif facts.operations:
         source = f"{facts.operations} operations of the kernel, one rounding each"
+    elif facts.run is not None and not facts.accumulates:
+        source = "no sums in the kernel, one rounding"
     else:
         source = "one rounding (nothing is known of the sums: pass k=)"
     u, scale = tolerance.unit(sums), _scale(value)

@@ -89,7 +89,7 @@ def tail(d: Difference) -> Kind | None:
                 where = f" in the tail tile, columns {first} to {width - 1} of {width} (tiles of {max(tiles)})"
                 break
         return Kind(f"padding joined a maximum: 0.0 where every expected value is negative{where}; fill with min padding "
-                    "(pl.fillpad, PadValue.min) or set the valid shape before the reduction", True)
+                    "(pl.fillpad into a tile with pad=pl.TilePad.min) or set the valid shape before the reduction", True)
     for axis, word in ((0, "rows"), (1, "columns")):
         lines = d.bad.any(axis=1 - axis)
         first = int(np.argmax(lines))
@@ -175,7 +175,7 @@ def cast_ties(d: Difference) -> Kind | None:
         if np.all(np.abs(got - wide) == step / 2):
             if np.all(np.abs(got) > np.abs(wide)):
                 return Kind(f"cast ties: {got.size} elements lie halfway between two {d.dtype} numbers and went away from zero; the reference's cast goes to "
-                            "even (rounding mode: round against rint)", False)
+                            "even (rounding mode: CAST_ROUND against CAST_RINT)", False)
             return Kind(f"cast ties: {got.size} elements lie halfway between two {d.dtype} numbers and did not go to even (rounding mode)", False)
         off = (d.got != d.expected) & np.isfinite(d.expected)
         if np.all(np.abs(d.got[off] - d.expected[off]) < tolerance.spacing(d.expected[off], d.dtype)):
@@ -191,7 +191,7 @@ def cast_ties(d: Difference) -> Kind | None:
     if even.all() and differs.mean() < 0.5 and d.dtype != "fp32":
         way = "away from zero" if np.all(np.abs(got) > np.abs(wide)) else "otherwise"
         return Kind(f"cast ties: {got.size} elements differ by one {d.dtype} unit, each where the reference is even; the output went {way} "
-                    "(rounding mode: round against rint)", False)
+                    "(rounding mode: CAST_ROUND against CAST_RINT)", False)
     return None
 
 

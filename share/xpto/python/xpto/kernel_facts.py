@@ -22,6 +22,7 @@ _TRY_WORK = 2e8
 @dataclass
 class Facts:
     sums: list[int] = field(default_factory=list)             # lengths of the matmuls' sums that are known
+    accumulates: bool = False                                 # a matmul whose sum is longer than its tiles
     operations: int = 0
     slots: dict[str, int] = field(default_factory=dict)
     tile_columns: list[int] = field(default_factory=list)
@@ -50,7 +51,9 @@ def of(kernel: Any) -> Facts:
         return Facts()
     said = compiled.to_json()
     facts = Facts(run=run, computed_by=f"simulator ({said['target']['name']})" if run is not None else "values as given, no run")
-    facts.sums, facts.operations, facts.tile_columns = _read(compiled.native.ir())
+    ir = compiled.native.ir()
+    facts.sums, facts.operations, facts.tile_columns = _read(ir)
+    facts.accumulates = "matmul" in ir and not facts.sums
     for memory in said["memory"]:
         for tile in memory["tiles"]:
             if tile["fwd_ids"] or tile["bwd_ids"]:
