@@ -214,6 +214,10 @@ void bind_compile(py::module_& m) {
     m.def("name_file", [](const std::string& filename, const std::string& shown, int first_line) {
         Session::get().texts.name_file(filename, shown, first_line);
     });
+    m.def("render", [](const std::string& kind, const std::string& json_text, const std::string& lang) {
+        View v = render(kind, json_text, lang);
+        return py::make_tuple(v.text, v.html);
+    });
     m.def("forget_sources", [] { Session::get().forget(); });
 }
 

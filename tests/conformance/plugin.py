@@ -122,7 +122,7 @@ def _counted(self: Any, *args: Any, **kwargs: Any) -> Any:
     finally:
         _current.seconds += time.perf_counter() - begin
     _current.completed += 1
-    if run.status != "done":
+    if run.status not in ("done", "warned"):
         _current.hazards.append(run.verdict)
     return run
 
