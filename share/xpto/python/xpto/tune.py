@@ -256,7 +256,8 @@ def _swept(job: _Job, settings: Sequence[_Setting]) -> tuple[list[dict[str, Any]
                 right = [p for p in points if p["state"] == "right"]
                 best = min(right, key=_rank) if right else None
                 left = (time.monotonic() - begin) / len(points) * (len(settings) - len(points))
-                progress.update(len(points), (f"best {best['us']:.2f} us (preload {best['preload']}), " if best else "") + f"about {left:.0f} s left")
+                progress.update(len(points), ", ".join(filter(None, (
+                    f"best {best['us']:.2f} us (preload {best['preload']})" if best else "", f"about {left:.0f} s left" if len(points) < len(settings) else ""))))
     except KeyboardInterrupt:
         if not points:
             raise

@@ -12,7 +12,9 @@ OPTIONS = [
 ]
 DOC = """Compares an output with a reference and says whether the difference is rounding or a bug.
 
-%pto_check out ref [rtol=1e-3] [atol=1e-3] [k=64]"""
+%pto_check out ref [rtol=1e-3] [atol=1e-3] [k=64]
+
+`ref` is an array, or a function of the last kernel's arguments: its own steps then give the thresholds."""
 
 
 def register(shell: Any) -> None:

@@ -11,8 +11,11 @@ _OVERVIEW = """%%pto_kernel preload=2        define and compile the cell's kerne
 %pto_run k(a, b, out)         run, with findings; hostile=all tries the orders most likely to break it
 %pto_check out ref            is the difference a bug?
 %pto_profile k(a, b, out)     where the time goes: stages computing, moving, waiting
+%pto_tune k(a, b, out)        depth, slots=p:2-4, TILE=32,64: every setting checked and timed
 %pto_sync  %pto_memory        plan and memory map of the last (or the named) kernel
 %pto_code  %pto_diff          the generated text, and what it changes
+%pto_export trace             a trace or a reproduction bundle of the last kernel
+%pto_device                   where kernels can run, and what the others lack
 %pto_config check=warn        defaults of this session
 %pto_help pl.move             one operation; Shift-Tab does the same while typing
 k[None, 8](a, b, out)         an ordinary launch: 8 blocks, quietly"""
