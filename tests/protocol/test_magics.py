@@ -1,6 +1,7 @@
 """The manner that all magics share, and cell magics below comments."""
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -74,6 +75,14 @@ def test_comments_above_a_cell_magic(kernel: Kernel, head: str) -> None:
     """The magic runs; what it refuses is its own business."""
     text = refusal(kernel, head + "%%pto_kernel\nx = 1")
     assert "not found" not in text and "defines no kernel" in text
+
+
+@pytest.mark.parametrize("head", ["", "# one\n", "# one\n\n# three\n"])
+def test_places_count_from_the_first_line_of_the_cell(kernel: Kernel, head: str) -> None:
+    done = kernel.run(head + "%%pto_kernel\nx = 1\n1 / 0")
+    line = head.count("\n") + 3
+    assert done.error == "ZeroDivisionError"
+    assert re.search(rf"{line}.*1.*/.*0", re.sub(r"\x1b\[[0-9;]*m", "", done.reply["traceback"][-2])), done.reply["traceback"]
 
 
 def test_code_above_a_cell_magic_is_python(kernel: Kernel) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect as _inspect
 from typing import Any
 
+from xpto import cell_head
 from xpto import kernel as kernels
 from xpto import sources
 from xpto.magics import Option, UsageError, parse_line
@@ -51,7 +52,7 @@ def _preload(text: str) -> int | list[int]:
 def define(shell: Any, body: str) -> list[kernels.OperatorKernel]:
     """Runs a cell's body in the user's namespace with its own source text; returns the kernels it made."""
     number = shell.execution_count
-    text = "\n" + body  # line 1 is the magic's own line
+    text = "\n" * (1 + cell_head.lines_above) + body  # the magic's own line, and comments that stand above it
     filename = sources.register(text, f"In[{number}]")
     before = len(kernels.created)
     code = compile(text, filename, "exec", dont_inherit=True)
