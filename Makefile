@@ -4,6 +4,7 @@ JOBS ?= 2
 PYTHON := /usr/bin/python3
 # looked up when it is used: make deps may install it, and a launcher that comes later would compile everything again
 LAUNCHER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
 
 .PHONY: deps build demo lab test bench validate install clean
@@ -20,8 +21,8 @@ demo: build      ## register the kernel, run the first notebook and print what i
 	@$(PYTHON) tests/notebooks/show.py notebooks/01_first_kernel.ipynb
 
 lab: build       ## JupyterLab 4 over notebooks/; the classic notebook where it cannot be installed
-	@if .ci/lab; then $(BUILT) .venv-lab/bin/jupyter-lab --notebook-dir=notebooks; \
-	else echo "lab: starting the classic notebook instead"; $(BUILT) jupyter notebook --notebook-dir=notebooks; fi
+	@if .ci/lab; then $(BUILT) .venv-lab/bin/jupyter-lab $(AS_ROOT) --notebook-dir=notebooks; \
+	else echo "lab: starting the classic notebook instead"; $(BUILT) jupyter notebook $(AS_ROOT) --notebook-dir=notebooks; fi
 
 test: build      ## everything: C++ tests, Python, command line, protocol, notebooks, browser
 	@.ci/lab || echo "lab: its browser tests are skipped"
