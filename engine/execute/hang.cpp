@@ -15,8 +15,8 @@ struct Wanted {
     isa::Core kind = isa::Core::cube;
     std::int32_t subblock = -1;                      // -1: any
     isa::Pipe set_pipe = isa::Pipe::s, wait_pipe = isa::Pipe::s; // flags
-    std::uint8_t mode = 2;
     std::int64_t id = 0;
+    std::int64_t unicast_id = 0;                     // as the cube would write it
 };
 
 class Explainer {
@@ -82,21 +82,26 @@ class Explainer {
     bool matches(const Instruction& in, const Wanted& w) const {
         if (in.semantics != w.semantics) return false;
         if (w.semantics == Semantics::flag_set && (in.set_pipe != w.set_pipe || in.wait_pipe != w.wait_pipe)) return false;
-        if (w.semantics == Semantics::cross_set && in.sync_mode != w.mode) return false;
         const int at = in.keys[std::size_t(Key::event_id)];
         if (at < 0 || !in.op || at >= int(in.op->attributes.size())) return true;
         const ir::AttributeValue& v = in.op->attributes[std::size_t(at)];
         std::optional<std::int64_t> id;
         if (auto* i = std::get_if<std::int64_t>(&v)) id = *i;
         else if (auto* x = std::get_if<ir::ExprId>(&v)) id = in.function->constant(*x);
-        return !id || *id == w.id;
+        return !id || raises(in, *id, w);
+    }
+    /// Does a set of this id raise what is wanted? INTRA_BLOCK and UNICAST_BLOCK reach the same counters.
+    static bool raises(const Instruction& in, std::int64_t id, const Wanted& w) {
+        if (w.semantics != Semantics::cross_set) return id == w.id;
+        const auto mode = isa::CrossCoreSyncMode(in.sync_mode);
+        if (mode == isa::CrossCoreSyncMode::unicast_block) return id == (w.kind == isa::Core::cube ? w.unicast_id : w.id);
+        return mode == isa::CrossCoreSyncMode::intra_block && id == w.id;
     }
     static bool item_matches(const Item& item, const Wanted& w) {
         if (item.site->semantics != w.semantics) return false;
         if (w.semantics == Semantics::flag_set && (item.site->set_pipe != w.set_pipe || item.site->wait_pipe != w.wait_pipe)) return false;
-        if (w.semantics == Semantics::cross_set && item.site->sync_mode != w.mode) return false;
         const int at = item.site->keys[std::size_t(Key::event_id)];
-        return at >= 0 && item.op.attributes[std::size_t(at)].scalar.integer == w.id;
+        return at >= 0 && raises(*item.site, item.op.attributes[std::size_t(at)].scalar.integer, w);
     }
     /// Can the scalar unit still reach instruction `index`? Forward, or through a loop that has not ended.
     static bool reachable(const CoreRun& c, std::size_t index) {
@@ -202,7 +207,7 @@ class Explainer {
             s.id = std::int32_t(id);
             s.awaited = f.waits + 1;
             s.raised = f.sets;
-            look_for(s, who.block, {Semantics::flag_set, c.name.kind, c.name.subblock, item.site->set_pipe, item.site->wait_pipe, 0, id});
+            look_for(s, who.block, {Semantics::flag_set, c.name.kind, c.name.subblock, item.site->set_pipe, item.site->wait_pipe, id, id});
             return;
         }
         case Semantics::cross_wait: {
@@ -218,8 +223,8 @@ class Explainer {
                 if (cube) s.waits_for += " from AIV" + std::to_string(missing);
                 s.awaited = k.waits + 1;
                 s.raised = k.sets;
-                Wanted w{Semantics::cross_set, cube ? isa::Core::vector : isa::Core::cube, cube ? missing : 0, {}, {}, item.site->sync_mode, plain};
-                if (m && !cube) w.id = plain + c.name.subblock * sync.cross_ids;
+                Wanted w{Semantics::cross_set, cube ? isa::Core::vector : isa::Core::cube, cube ? missing : 0, {}, {}, plain, plain};
+                if (!cube) w.unicast_id = plain + c.name.subblock * sync.cross_ids;
                 look_for(s, who.block, w);
             } else {
                 Meeting& meet = mode == isa::CrossCoreSyncMode::inter_subblock ? sync.subblocks[std::size_t(id)]

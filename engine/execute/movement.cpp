@@ -39,6 +39,14 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         }
         return t.stride[std::size_t(axis)];
     };
+    // How the window walks: as set_stride says, in logical elements; the declared strides of packed 4-bit tensors count bytes.
+    auto walk = [&](int axis) -> std::int64_t {
+        const int last = axis - (t.rank - 2);
+        if (axis >= 0 && last >= 0 && t.window_stride[std::size_t(last)] >= 0) return t.window_stride[std::size_t(last)];
+        if (w.bits < 8 && axis >= 0) return axis == t.rank - 1 ? 1 : stride(axis) * 2;
+        return stride(axis);
+    };
+    const std::int64_t unit = w.bits < 8 ? 8 : w.bits; // of declared offsets and strides
     const std::int64_t pair_rows = pair && tile.layout == isa::Layout::nn ? 2 : 1, pair_cols = pair && tile.layout == isa::Layout::zz ? 2 : 1;
     std::int64_t row_at = 0, col_at = 0, base = 0;
     for (int axis = 0; axis < t.rank; ++axis) {
@@ -59,7 +67,7 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         w.map = num::gm_nz_map(rows16, w.bits);
         w.at_row = row_at;
         w.at_col = col_at;
-        w.address = t.address + base * w.bits / 8;
+        w.address = t.address + base * unit / 8;
         return w;
     }
     if (pair) {
@@ -71,10 +79,10 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         w.row_at *= pair_rows;
         w.col_at *= pair_cols;
     } else {
-        w.map = num::window_map(stride(w.row_axis), stride(w.col_axis), w.bits);
+        w.map = num::window_map(walk(w.row_axis), walk(w.col_axis), w.bits);
         base += row_at * stride(w.row_axis) + col_at * stride(w.col_axis);
     }
-    w.address = t.address + base * w.bits / 8;
+    w.address = t.address + base * unit / 8;
     return w;
 }
 

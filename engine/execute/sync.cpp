@@ -31,6 +31,8 @@ SetEvent BlockRun::set_event(const CoreRun& c, int pipe, const Item& item) const
 
 Counter& BlockRun::counter(int vector_side, int mode, int subblock, std::int64_t id) {
     auto& side = vector_side ? m_sync.to_vector : m_sync.to_cube;
+    // On a 950 an INTRA_BLOCK set of the cube raises the flags id and id + 16: the same ones that UNICAST_BLOCK names (language 4.4).
+    if (m_launch.chip.arch == "a5") mode = 0;
     return side[std::size_t(mode)][std::size_t(subblock)][std::size_t(id)];
 }
 

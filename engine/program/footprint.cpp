@@ -161,8 +161,11 @@ class Regions {
         } else {
             const int bits = isa::bits(x.dtype);
             const std::int64_t base = x.address + element * bits / 8;
-            const isa::TileMap map = x.layout == Layout::nz && p >= 0 ? isa::gm_nz_map(x.shape[std::size_t(p)], bits)
-                                                                      : isa::window_map(p >= 0 ? x.stride[std::size_t(p)] : 0, x.stride[std::size_t(q)], bits);
+            const auto walk = [&](std::int32_t axis) { // set_stride changes how the window walks, not where it starts
+                const std::int32_t last = axis - (x.rank - 2);
+                return axis < 0 ? 0 : last >= 0 && x.window_stride[std::size_t(last)] >= 0 ? x.window_stride[std::size_t(last)] : x.stride[std::size_t(axis)];
+            };
+            const isa::TileMap map = x.layout == Layout::nz && p >= 0 ? isa::gm_nz_map(x.shape[std::size_t(p)], bits) : isa::window_map(walk(p), walk(q), bits);
             r = &add(tensor_at, MemorySpace::ddr, is_store, isa::footprint(map, base, row, col, rows, cols));
         }
         r->tensor = x.tensor;

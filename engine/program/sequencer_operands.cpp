@@ -185,6 +185,7 @@ bool Sequencer::do_tensor_bind(const PreparedInstr& p) {
     }
     if (!p.list.empty()) {
         out.rank = std::int32_t(std::min(p.list.size(), out.shape.size()));
+        out.window_stride = {-1, -1};
         for (std::int32_t k = 0; k < out.rank; ++k) {
             if (!evaluate(p.list[std::size_t(k)], c)) return false;
             out.shape[std::size_t(k)] = c.known ? c.integer : -1;
@@ -212,8 +213,7 @@ bool Sequencer::do_descriptor(const PreparedInstr& p) {
     if (!evaluate(p.operands[1].list[0], a) || !evaluate(p.operands[1].list[1], b)) return false;
     if (auto tensor = std::get_if<ir::TensorId>(&op.operands[0])) {
         TensorValue& t = m_tensors[std::size_t(tensor->index)];
-        if (t.rank >= 2) t.stride[std::size_t(t.rank - 2)] = a.integer;
-        if (t.rank >= 1) t.stride[std::size_t(t.rank - 1)] = b.integer;
+        t.window_stride = {a.integer, b.integer};
         if (!a.known || !b.known) m_tensor_known[std::size_t(tensor->index)] = false;
         return true;
     }
