@@ -2,10 +2,12 @@
 
 #include "engine/driver/json.hpp"
 #include "engine/driver/report_sync.hpp"
+#include "engine/time/replay.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace pto::driver {
 
@@ -194,7 +196,14 @@ report::Refusal report_findings(const Compiled& c, const Run& r, const SourceMap
 }
 
 std::string done_text(const Compiled& c, const Run& r) {
-    std::string out = "computed on " + r.computed_by + ", " + std::to_string(r.block_dim) + (r.block_dim == 1 ? " block" : " blocks") + ", order " +
+    std::string out;
+    if (!r.outcome.record.cores.empty()) {
+        time::Timeline t = time::replay(r.outcome.record, *c.chip, {{}, false});
+        char us[32];
+        std::snprintf(us, sizeof us, "%.3g", t.us(t.total));
+        out = "PREDICTED  " + c.name + ": " + us + " us; not compared with anything (%pto_check out ref does)\n";
+    }
+    out += "computed on " + r.computed_by + ", " + std::to_string(r.block_dim) + (r.block_dim == 1 ? " block" : " blocks") + ", order " +
                       execute::text(r.order) + "; outputs are in the arguments";
     const verify::Verdict* v = c.verdict ? &*c.verdict : nullptr;
     if (v && v->status != verify::Status::proven) out += "\nsync      NOT PROVEN: " + verify::summary(*v);
