@@ -168,7 +168,7 @@ def test_a_kernel_without_a_pipeline_has_no_preload():
     assert [p["state"] for p in sweep.points] == ["right", "right"], sweep.text()
 
 
-@pytest.mark.parametrize("given, values", [("0:4", [0, 1, 2, 3, 4]), ("2-4", [2, 3, 4]), ("1,2,8", [1, 2, 8]), (3, [3]), (range(2), [0, 1]), ("[1, 2]", [1, 2])])
+@pytest.mark.parametrize("given, values", [("0:4", [0, 1, 2, 3, 4]), ("2-4", [2, 3, 4]), ("1,2,8", [1, 2, 8]), (3, [3]), (range(2), [0, 1]), ("0.5,2", [0.5, 2]), ("[1, 2]", [1, 2])])
 def test_values_to_sweep(given, values):
     assert tuning.values_of(given) == values
 
@@ -179,3 +179,21 @@ def test_slot_counts():
         tuning.slot_counts("p")
     with pytest.raises(ValueError, match="at least 1"):
         tuning.slot_counts({"p": [0]})
+
+
+def test_only_definitions_run_again():
+    """The user's data and launches in the same text are left alone; what is computed from a swept constant follows."""
+    text = edited() + """
+RUNS = []
+def note(x):
+    RUNS.append(x)
+    return x
+DATA = note("data")
+SIZE = TASKS * 2
+relu_matmul.seen = note("statement")
+"""
+    space = load(text)
+    made, namespace = kernel_text.variant(space["relu_matmul"], {"TASKS": 8}, {}, [], "")
+    assert space["RUNS"] == ["data", "statement"]
+    assert (namespace["SIZE"], space["SIZE"], namespace["TASKS"]) == (16, 8, 8)
+    assert made.compile().native.params()[0]["dims"][0]["size"] == 8 * 64

@@ -50,7 +50,7 @@ def variant(kernel: kernels.OperatorKernel, constants: Mapping[str, Any], slots:
     for name, count in slots.items():
         edits += _slots(tree, kernel, name, count, taken)
     changed = _applied(text, edits)
-    space = _evaluated(changed, kernel, " ".join(f"{k}={v}" for k, v in {**constants, **slots}.items()))
+    space = _evaluated(changed, kernel, set(constants), " ".join(f"{k}={v}" for k, v in {**constants, **slots}.items()))
     made = space.get(kernel.__xpto_function__.__name__)
     if not isinstance(made, kernels.OperatorKernel):
         raise NotRewritable(f"{kernel.__name__} is not defined at the top level of {filename}")
@@ -160,16 +160,24 @@ def _applied(text: str, edits: list[Edit]) -> str:
     return b"".join(lines).decode()
 
 
-def _defines(statement: ast.stmt) -> bool:
-    """True for what only defines something; launches, prints and `if __name__` blocks of a file or cell do not run again."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+def _runs_again(statement: ast.stmt, changed: set[str], space: Mapping[str, Any]) -> bool:
+    """Definitions run again, and assignments that use what has changed; launches, prints and the user's data do not."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return True
-    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return not any(isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript) for n in ast.walk(statement))
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return False  # the namespace has them
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    used = {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
+    if names & changed or used & changed or not names <= set(space):
+        changed |= names
+        return True
     return False
 
 
-def _evaluated(text: str, kernel: kernels.OperatorKernel, words: str) -> dict[str, Any]:
+def _evaluated(text: str, kernel: kernels.OperatorKernel, changed: set[str], words: str) -> dict[str, Any]:
     """Runs the definitions of a text over a copy of the kernel's namespace."""
     function = kernel.__xpto_function__
     filename = sources.register(text, f"{kernel.__name__} {words}".strip())
@@ -178,7 +186,7 @@ def _evaluated(text: str, kernel: kernels.OperatorKernel, words: str) -> dict[st
     tree = ast.parse(text)
     try:
         for statement in tree.body:
-            if not _defines(statement):
+            if not _runs_again(statement, changed, space):
                 continue
             try:
                 exec(compile(ast.Module([statement], []), filename, "exec", flags=function.__code__.co_flags & 0x1000000, dont_inherit=True), space)

@@ -37,11 +37,18 @@ class Sweep(Report):
         return self._data["points"][at] if at >= 0 else None
 
 
-def values_of(given: Any) -> list[int]:
-    """Values to sweep: 3, [1, 2], range(3), "0:4" and "2-4" with both ends, "1,2,8"."""
+def _number(text: Any) -> int | float:
+    try:
+        return int(text) if not isinstance(text, float) else text
+    except ValueError:
+        return float(text)
+
+
+def values_of(given: Any) -> list[Any]:
+    """Values to sweep: 3, [1, 2], range(3), "0:4" and "2-4" with both ends, "1,2,8", "0.5,1.5"."""
     if isinstance(given, bool):
         raise ValueError(f"expected numbers to sweep, got {given}")
-    if isinstance(given, int):
+    if isinstance(given, (int, float)):
         return [given]
     if isinstance(given, str):
         text, out = given.strip("[]() "), []
@@ -54,11 +61,11 @@ def values_of(given: Any) -> list[int]:
                     out += range(int(first), int(last) + 1)
                     break
             else:
-                out.append(int(part))
+                out.append(_number(part))
         if not out:
             raise ValueError(f"nothing to sweep in {given!r}")
         return list(dict.fromkeys(out))
-    return list(dict.fromkeys(int(v) for v in given))
+    return list(dict.fromkeys(_number(v) for v in given))
 
 
 @dataclass
@@ -206,6 +213,8 @@ def tune(kernel: OperatorKernel, *args: Any, preload: Any = None, slots: Mapping
     if preload is not None and not _piped(kernel):
         raise LaunchError(f"{kernel.__name__} has no pipeline= option, so there is no preload to sweep")
     depths = values_of(preload if preload is not None else "0:4") if _piped(kernel) else [0]
+    if any(not isinstance(p, int) or p < 0 for p in depths):
+        raise ValueError(f"preload: whole numbers from 0, got {depths}")
     counts = slot_counts(slots)
 
     def arguments(space: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -277,7 +286,7 @@ def _summary(job: _Job, points: list[dict[str, Any]], interrupted: bool, depths:
     best = min(right, key=_rank) if right else None
     serial = next((p["us"] for p in shown if p["preload"] == 0 and p["state"] == "right"), -1.0)
     timeline = job.timeline
-    span = lambda v: str(v[0]) if len(v) == 1 else f"{v[0]}-{v[-1]}" if v == list(range(v[0], v[-1] + 1)) else ",".join(map(str, v))
+    span = lambda v: str(v[0]) if len(v) == 1 else f"{v[0]}-{v[-1]}" if v == [v[0] + i for i in range(len(v))] else ",".join(map(str, v))
     swept = [f"preload {span(depths)}"] if _piped(job.kernel) else []
     swept += [f"slots of {n} {span(v)}" for n, v in counts.items()] + [f"{n} {span(v)}" for n, v in constants.items()]
     ran = sum(p["state"] in ("right", "predicted", "wrong", "hang") for p in points)
