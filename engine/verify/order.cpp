@@ -400,7 +400,7 @@ Firing fire(const SyncIndex& index, bool clocks, std::int32_t held, std::int32_t
     return Runner(index, clocks, {held, -1}, until).run(reverse_lanes);
 }
 
-Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::size_t state_limit) {
+Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::int64_t work_limit) {
     // Everything but a competing wait only adds possibilities, so it fires at once; each competing wait is a choice.
     Choices out;
     std::vector<Runner> open{Runner(index, false, {held_a, held_b}, -1)};
@@ -408,9 +408,11 @@ Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b
     while (!open.empty()) {
         Runner r = std::move(open.back());
         open.pop_back();
+        const std::size_t before = r.state().order.size();
         r.advance(false, true);
+        out.work += std::int64_t(r.state().order.size() - before) + 20;
         if (!seen.insert(r.state().head).second) continue;
-        if (seen.size() > state_limit) return out.complete = false, out;
+        if (out.work > work_limit) return out.complete = false, out;
         if (held_a >= 0 && held_b >= 0 && r.state().fired[std::size_t(held_a)] && r.state().fired[std::size_t(held_b)]) return out.both_start = true, out;
         const auto choices = r.enabled_rivals();
         if (choices.empty() && held_a < 0 && !r.finished() && !out.stuck) out.stuck = true, out.stuck_run = r.state();

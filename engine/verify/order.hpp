@@ -79,10 +79,11 @@ Firing fire(const SyncIndex& index, bool clocks, std::int32_t held = -1, std::in
 /// Several pipes that wait for one id compete for its sets: every choice is followed (A6).
 struct Choices {
     bool complete = true;     // every choice within the limit
+    std::int64_t work = 0;    // events fired in all choices
     bool both_start = false;  // in some run both held events are in flight at once
     bool stuck = false;       // some run does not finish
     Firing stuck_run;
 };
-Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::size_t state_limit);
+Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::int64_t work_limit);
 
 } // namespace pto::verify

@@ -89,12 +89,16 @@ class Verifier {
     void rivals(const SyncIndex& index, const Firing& f, std::int64_t tasks) {
         m_persistent = false;
         const Trace& t = index.trace;
-        if (t.events.size() > 600) {
+        if (m_choice_work <= 0) {
             m_explored_all = false;
             return;
         }
-        constexpr std::size_t states = 2'000;
-        const Choices all = explore(index, -1, -1, states);
+        const auto follow = [&](std::int32_t a, std::int32_t b) {
+            Choices c = explore(index, a, b, m_choice_work);
+            m_choice_work -= c.work;
+            return c;
+        };
+        const Choices all = follow(-1, -1);
         if (all.stuck && t.complete) describe_hang(index, all.stuck_run, tasks, m_findings);
         bool complete = all.complete;
         std::set<std::pair<std::string, std::string>> found;
@@ -108,8 +112,12 @@ class Verifier {
                 if (ex.lane() == ey.lane() || share_lock(ex, ey) || !isa::overlap(bx.set, by.set)) continue;
                 auto places = std::pair{place_key(t, x.event, x.operand), place_key(t, y.event, y.operand)};
                 if (found.count(places)) continue;
-                const Choices both = explore(index, x.event, y.event, states);
+                const Choices both = follow(x.event, y.event);
                 complete = complete && both.complete;
+                if (m_choice_work <= 0) {
+                    m_explored_all = false;
+                    return;
+                }
                 if (!both.both_start) continue;
                 found.insert(places);
                 if (Hazard* h = m_findings.open(HazardKind::race, places.first, places.second, std::int64_t(bx.memory))) describe_race(index, f, x, y, tasks, *h);
@@ -365,7 +373,7 @@ class Verifier {
     Protection m_protection;
     Guesses m_guesses;
     bool m_persistent = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
-    std::int64_t m_explored = 0;
+    std::int64_t m_explored = 0, m_choice_work = 4'000'000; // events fired to follow competing waits
 };
 
 } // namespace
