@@ -43,6 +43,8 @@ def test_the_example_matches_with_thresholds_from_its_own_structure(run):
     assert "K=64 twice" in j["derivation"] and "relu(a @ b) @ d" in j["derivation"]
     assert 0.5 < j["worst_sigma"] < 6 and j["above_limit"] == 0
     assert 0 < j["sigma_low"] < j["sigma_high"] < j["limit_high"]
+    assert (j["worst"][0]["index"], j["worst"][0]["task"], j["worst"][0]["subblock"]) == ([41, 28], 0, 1)
+    assert j["map"]["task_rows"] == list(range(0, 256, 32)) and j["map"]["task_labels"][:3] == ["task 0, AIV0", "task 0, AIV1", "task 1, AIV0"]
     assert "MATCH" in c.text() and all(len(line) <= 100 for line in c.text().splitlines())
 
 

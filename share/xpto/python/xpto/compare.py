@@ -172,7 +172,8 @@ def _difference(got: np.ndarray, tracked: Tracked, dtype: str, reference_dtype: 
     limit = np.where(np.isfinite(tracked.limit), tracked.limit, 0)
     bad = np.where(special, ~same_place, error > limit)
     return Difference(_flat(wide), _flat(expected), _flat(np.sqrt(np.where(np.isfinite(tracked.noise), tracked.noise, 0))), _flat(limit), _flat(bad), dtype,
-                      reference_dtype, terms, tasks or facts.tasks(), facts.slots, facts.tile_columns, facts.input_columns, None if size is None else _flat(size))
+                      reference_dtype, terms, tasks or facts.tasks(), facts.slots, facts.tile_columns, facts.input_columns, None if size is None else _flat(size),
+                      facts.subblock_rows)
 
 
 def _ratios(d: Difference) -> tuple[np.ndarray, np.ndarray]:
@@ -270,6 +271,12 @@ def _place(d: Difference, flat: int, shape: tuple[int, ...]) -> tuple[list[int],
     return index, int(task)
 
 
+def _subblock(d: Difference, flat: int) -> int:
+    """Which vector core stored an element; -1 when the kernel does not say."""
+    n = d.subblock_rows
+    return flat // d.got.shape[1] // n % 2 if n and d.got.shape[0] % (2 * n) == 0 else -1
+
+
 def _finite(x: float) -> float:
     """JSON has no NaN: the text of the verdict says where they are."""
     return float(np.nan_to_num(x, nan=0.0, posinf=np.finfo(np.float32).max, neginf=-np.finfo(np.float32).max))
@@ -277,7 +284,7 @@ def _finite(x: float) -> float:
 
 def _element(d: Difference, error: np.ndarray, flat: int, shape: tuple[int, ...]) -> dict[str, Any]:
     index, task = _place(d, flat, shape)
-    return {"index": index, "task": task, "subblock": -1, "got": _finite(d.got.flat[flat]), "expected": _finite(d.expected.flat[flat]),
+    return {"index": index, "task": task, "subblock": int(_subblock(d, flat)), "got": _finite(d.got.flat[flat]), "expected": _finite(d.expected.flat[flat]),
             "error": _finite(error.flat[flat]), "sigma": float(d.sigma.flat[flat]), "limit": float(d.limit.flat[flat])}
 
 
@@ -328,9 +335,11 @@ def _map(d: Difference, z: np.ndarray) -> dict[str, Any]:
     shown = np.where(d.bad, np.inf, z)
     cells = np.maximum.reduceat(np.maximum.reduceat(shown, np.arange(0, rows, down), axis=0), np.arange(0, columns, across), axis=1)
     tiles = d.tasks if d.tasks > 1 and rows % d.tasks == 0 and d.tasks <= 32 else 0
+    halves = 2 if tiles and d.subblock_rows and rows // tiles == 2 * d.subblock_rows else 1
     return {"rows": cells.shape[0], "columns": cells.shape[1], "element_rows": rows, "element_columns": columns,
             "z": [float(v) if np.isfinite(v) else None for v in cells.flat],
-            "task_rows": [t * rows // tiles for t in range(tiles)], "task_labels": [f"task {t}" for t in range(tiles)]}
+            "task_rows": [t * rows // tiles // halves for t in range(tiles * halves)],
+            "task_labels": [f"task {t // halves}" + (f", AIV{t % 2}" if halves == 2 else "") for t in range(tiles * halves)]}
 
 
 def _histogram(z: np.ndarray) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ class Difference:
     tile_columns: list[int] = field(default_factory=list)  # widths of the kernel's tiles
     input_columns: list[int] = field(default_factory=list)
     sums_size: np.ndarray | None = None   # sum of the absolute terms of each element, when known
+    subblock_rows: int = 0                # rows of a task that each vector core stores
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Facts:
     accumulates: bool = False                                 # a matmul whose sum is longer than its tiles
     operations: int = 0
     slots: dict[str, int] = field(default_factory=dict)
+    subblock_rows: int = 0                                    # rows of a task that each vector core stores, when they share it by rows
     tile_columns: list[int] = field(default_factory=list)
     input_columns: list[int] = field(default_factory=list)
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -53,6 +54,7 @@ def of(kernel: Any) -> Facts:
     facts = Facts(run=run, computed_by=f"simulator ({said['target']['name']})" if run is not None else "values as given, no run")
     ir = compiled.native.ir()
     facts.sums, facts.operations, facts.tile_columns = _read(ir)
+    facts.subblock_rows = _subblock_rows(ir)
     facts.accumulates = "matmul" in ir and not facts.sums
     for memory in said["memory"]:
         for tile in memory["tiles"]:
@@ -89,6 +91,22 @@ def _read(ir: str) -> tuple[list[int], int, list[int]]:
             operations.add(line.strip())
     # with an accumulating matmul a sum is longer than any one tile says
     return [] if accumulating else list(lengths.values()), len(operations), sorted(set(tiles.values()))
+
+
+def _subblock_rows(ir: str) -> int:
+    """n of a store whose first row is ... + subblock * n; the index travels through names and struct fields."""
+    carriers: set[str] = set()
+    for line in ir.splitlines():
+        text = line.strip()
+        left, sign, right = text.partition(" = ")
+        if sign and (right == "subblock_idx" or any(right.endswith(c) for c in carriers)):
+            carriers.add(left.rpartition("]")[2])  # the name, or the field of a ring slot
+        elif text.startswith("store ") and "[" in text:
+            row = text.partition("[")[2].split(",")[0]
+            for name, rows in re.findall(r"\(([\w.]+) \* (\d+)\)", row):
+                if name in carriers:
+                    return int(rows)
+    return 0
 
 
 def longest(steps: Sequence[str]) -> int:
