@@ -120,6 +120,23 @@ def test_an_overtaken_slot_is_recognised_with_its_distance(run):
     assert "one whole task tile" in c.to_json()["where"] and c.to_json()["first_wrong_task"] == 0
 
 
+def test_a_racing_run_names_channel_and_stage():
+    """Without the vector's waits for free slots of p, stage2 overtakes stage3: in program order the numbers are wrong already."""
+    made = support.kernel().compile(preload=2)
+    lines = [line[:len(line) - len(line.lstrip())] + "pass\n" if "wait_cross_core" in line and "_pl_bwd_ids_p" in line else line
+             for line in made.generated.splitlines(keepends=True)]
+    assert sum(line.strip() == "pass" for line in lines) >= 3
+    kernel = support.load("".join(lines), "edited.py")["relu_matmul"]
+    kernel.overrides = {"check": "warn"}
+    a, b, d, y = support.relu_data()
+    assert kernel.launch((a, b, d, y), {}, check="warn").status == "race"
+    c = xpto.compare(y, support.relu_reference(a, b, d), kernel=kernel)
+    j = c.to_json()
+    assert c.kind.startswith("overtaken slot: the tile of task 0 equals the right value of task 2 (distance 2 = slots of p)"), c.text()
+    assert (j["first_wrong_stage"], j["first_wrong_task"]) == ("stage3", 0)
+    assert "RACE" in j["see"] and "first wrong stage: stage3, task 0" in c.text()
+
+
 BASE = RNG.standard_normal((128, 64)).astype(np.float32)
 WIDE = BASE.astype(np.float64)
 

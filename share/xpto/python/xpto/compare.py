@@ -172,8 +172,14 @@ def _difference(got: np.ndarray, tracked: Tracked, dtype: str, reference_dtype: 
     limit = np.where(np.isfinite(tracked.limit), tracked.limit, 0)
     bad = np.where(special, ~same_place, error > limit)
     return Difference(_flat(wide), _flat(expected), _flat(np.sqrt(np.where(np.isfinite(tracked.noise), tracked.noise, 0))), _flat(limit), _flat(bad), dtype,
-                      reference_dtype, terms, tasks or facts.tasks(), facts.slots, facts.tile_columns, facts.input_columns, None if size is None else _flat(size),
+                      reference_dtype, terms, tasks or facts.tasks(), _raced(facts), facts.tile_columns, facts.input_columns, None if size is None else _flat(size),
                       facts.subblock_rows)
+
+
+def _raced(facts: kernel_facts.Facts) -> dict[str, int]:
+    """Channels and their slots; only those that raced when the run says so."""
+    named = {race["what"].split()[0] for race in facts.races()}
+    return {n: k for n, k in facts.slots.items() if n in named} or facts.slots
 
 
 def _ratios(d: Difference) -> tuple[np.ndarray, np.ndarray]:
@@ -206,7 +212,7 @@ def _report(d: Difference, out: Any, ref: Any, shape: tuple[int, ...], name: str
     element = lambda flat: _element(d, error, int(flat), shape)
     low_high = lambda x: (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
     sigma, limit = low_high(d.sigma), low_high(d.limit)
-    stage, task = _first_wrong(d, kind)
+    stage, task, stages = _first_wrong(d, facts)
     run_status = facts.run_status()
     return {
         "schema": 1, "status": verdict, "computed_by": facts.computed_by, "checked_by": "comparison with the reference", "estimated": ["sizes of the sums"] if "estimated" in source else [],
@@ -221,7 +227,7 @@ def _report(d: Difference, out: Any, ref: Any, shape: tuple[int, ...], name: str
         "first_wrong_stage": stage, "first_wrong_task": task,
         "kind": kind.text if kind else ("none of the known kinds" if verdict == "DIFFERENT" else ""),
         "see": f"the last run: {run_status}" if verdict == "DIFFERENT" and run_status else (kind.see if kind else ""),
-        "stages": [], "worst": [element(i) for i in worst] if not bitwise else [], "largest": [element(i) for i in largest] if not bitwise else [],
+        "stages": stages, "worst": [element(i) for i in worst] if not bitwise else [], "largest": [element(i) for i in largest] if not bitwise else [],
         "map": _map(d, z), "histogram": _histogram(z),
     }
 
@@ -319,11 +325,16 @@ def _scope(d: Difference, z: np.ndarray) -> str:
     return f"all others are within {max(float(z[~d.bad].max()), 0):.1f} sigma"
 
 
-def _first_wrong(d: Difference, kind: Kind | None) -> tuple[str, int]:
-    """The task of the first wrong tile; a stage only when the kind names one."""
+def _first_wrong(d: Difference, facts: kernel_facts.Facts) -> tuple[str, int, list[dict[str, Any]]]:
+    """The task of the first wrong tile; the stage only when a race of the run touches that very task."""
     if not d.bad.any() or d.tasks < 2 or d.got.shape[0] % d.tasks:
-        return "", -1
-    return "", int(np.nonzero(d.bad.any(axis=1))[0][0]) // (d.got.shape[0] // d.tasks)
+        return "", -1, []
+    task = int(np.nonzero(d.bad.any(axis=1))[0][0]) // (d.got.shape[0] // d.tasks)
+    for race in facts.races():
+        read = next((race[end] for end in ("first", "second") if not race[end]["writes"] and race[end]["task"] == task), None)
+        if read is not None:
+            return read["stage"], task, [{"stage": read["stage"], "what": f"read of {race['what']}, task {task}", "right": False, "note": "a race of the run"}]
+    return "", task, []
 
 
 def _map(d: Difference, z: np.ndarray) -> dict[str, Any]:

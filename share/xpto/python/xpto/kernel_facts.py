@@ -38,6 +38,11 @@ class Facts:
             return 0
         return int(self.run.timeline().to_json().get("tasks", 0))
 
+    def races(self) -> list[dict[str, Any]]:
+        """Races of the last run between accesses of two stages."""
+        hazards = self.run.to_json().get("hazards", []) if self.run is not None else []
+        return [h for h in hazards if h["kind"] == "race" and h["first"]["stage"] and h["second"]["stage"]]
+
     def run_status(self) -> str:
         return "" if self.run is None or self.run.status == "done" else self.run.verdict
 

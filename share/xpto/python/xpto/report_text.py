@@ -13,7 +13,8 @@ def precision(p: dict[str, Any]) -> str:
     counts = {"BITWISE": f"all {p['elements']:,} elements equal the reference bit for bit",
               "MATCH": f"worst {p['worst_sigma']:.1f} sigma, 0 of {p['elements']:,} above 6",
               "ROUNDING": f"{p['above_sigma']:,} of {p['elements']:,} above 6 sigma, all within the limit",
-              "DIFFERENT": f"{p['above_limit']:,} of {p['elements']:,} above the limit"}[p["verdict"]]
+              "DIFFERENT": f"{p['above_limit']:,} of {p['elements']:,} above the limit" +
+              (f"; first wrong stage: {p['first_wrong_stage']}, task {p['first_wrong_task']}" if p["first_wrong_stage"] else "")}[p["verdict"]]
     worst = ""
     if p["worst"]:
         e = p["worst"][0]
