@@ -238,6 +238,35 @@ def test_png_says_what_it_needs_or_is_one(run):
         assert c.png().startswith(b"\x89PNG")
 
 
+class Tensor:
+    """What compare() asks of a torch tensor; torch itself need not be installed."""
+
+    def __init__(self, values, dtype):
+        self.values, self.dtype = np.asarray(values, dtype=np.float32), dtype
+
+    detach = cpu = lambda self: self
+    is_floating_point = lambda self: True
+    double = lambda self: self
+    numpy = lambda self: self.values.astype(np.float64)
+
+
+def test_torch_tensors_keep_their_format():
+    wide = RNG.standard_normal((16, 16))
+    bf16 = Tensor(np.rint(wide * 2.0 ** 7 / np.exp2(np.floor(np.log2(np.abs(wide))))) / 2.0 ** 7 * np.exp2(np.floor(np.log2(np.abs(wide)))), "torch.bfloat16")
+    c = xpto.compare(bf16, Tensor(wide, "torch.float32"), k=1)
+    assert c.status == "MATCH" and c.to_json()["dtype"] == "bf16" and c.to_json()["reference"] == "torch float32"
+    assert c.to_json()["worst_sigma"] <= 3 ** 0.5 * 1.01, "a cast is off by at most half a unit, which is the square root of 3 sigma"
+    assert not xpto.compare(Tensor(wide * 1.02, "torch.bfloat16"), Tensor(wide, "torch.float32"), k=1)
+
+
+def test_the_histogram_holds_every_element(run):
+    kernel, (a, b, d, y), reference = run
+    for values in (y, -y, y * np.float32(1.0001)):
+        j = xpto.compare(values, reference, kernel=kernel).to_json()
+        assert sum(bar["count"] for bar in j["histogram"]) == j["elements"]
+        assert sum(bar["count"] for bar in j["histogram"] if bar["from"] >= 6) >= j["above_sigma"]
+
+
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match=r"\[4, 4\].*\[4, 5\]"):
         xpto.compare(np.zeros((4, 4), np.float32), np.zeros((4, 5)))

@@ -75,3 +75,9 @@ def test_zeros_without_a_data_dependent_loop_need_no_warning():
     kernel = support.kernel()
     a, b, d, y = support.relu_data()
     assert "warnings" not in xpto.profile(kernel, np.zeros_like(a), np.zeros_like(b), np.zeros_like(d), y).to_json()
+
+
+def test_without_data_the_prediction_of_the_compiler():
+    kernel = support.kernel()
+    a, b, d, y = support.relu_data()
+    assert xpto.profile(kernel).to_json()["us"] == xpto.profile(kernel, a, b, d, y).to_json()["us"]

@@ -354,7 +354,7 @@ def _map(d: Difference, z: np.ndarray) -> dict[str, Any]:
 
 
 def _histogram(z: np.ndarray) -> list[dict[str, Any]]:
-    edges = np.concatenate([[0], np.logspace(-2, np.log10(_CAP), 33)])
+    edges = np.concatenate([np.arange(0, 6, 0.25), np.logspace(np.log10(6), np.log10(_CAP), 24)])
     counts, _ = np.histogram(z, bins=edges)
     last = int(np.nonzero(counts)[0][-1]) + 1 if counts.any() else 0
     return [{"from": float(edges[i]), "to": float(edges[i + 1]), "count": int(counts[i])} for i in range(last)]

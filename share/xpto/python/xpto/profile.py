@@ -47,6 +47,11 @@ def profile(kernel: Any, *args: Any, block_dim: int = 1, **options: Any) -> Repo
     from xpto.kernel import OperatorKernel, run
     if not isinstance(kernel, OperatorKernel):
         raise TypeError(f"expected an operator kernel (a function decorated with @pl.jit), got {type(kernel).__name__}")
+    if not args and not options:
+        made = kernel.compile(tiling_key=kernel.variants()[0])
+        if not made.ok:
+            raise made.error()
+        return made.view("timeline")
     return of_run(run(kernel, *args, block_dim=block_dim, **options))
 
 

@@ -43,3 +43,41 @@ def test_sweeps_that_make_no_sense_are_refused(kernel: Kernel) -> None:
     for line, words in (("preload=4:1", "ends before it begins"), ("slots=p", "NAME:2-4"), ("presload=1", "did you mean preload"), ("slots=p:0", "at least 1")):
         done = kernel.run(f"%pto_tune kernel(a, b, d, y) {line}")
         assert done.error == "UsageError" and words in done.text("stderr"), (line, done.text("stderr"))
+
+
+def test_a_kernel_of_a_cell_is_swept_with_its_constants(kernel: Kernel) -> None:
+    text = (ROOT / "share/xpto/examples/relu_matmul.py").read_text().split('if __name__ == "__main__":')[0]
+    assert kernel.run("%%pto_kernel preload=1 show=none\n" + text + "\nCELLS_RUN = globals().get('CELLS_RUN', 0) + 1\n").status == "ok"
+    made = kernel.run("""
+import numpy as np, xpto
+def make():
+    f = lambda *s: np.ones(s, np.float32)
+    return f(TASKS * TILE, TILE), f(TILE, TILE), f(TILE, TILE), f(TASKS * TILE, TILE)
+a, b, d, y = make()
+""")
+    assert made.status == "ok"
+    done = kernel.run("%pto_tune relu_matmul(a, b, d, y) preload=0:3 slots=p:2-3 TASKS=4")
+    assert done.status == "ok", done.text("stderr")
+    text = done.result()["text/plain"]
+    assert "RIGHT  relu_matmul: best preload" in text and "7 of 8 settings run" in text and "K41: p needs 3 slots" in text, text
+    assert kernel.run("CELLS_RUN, TASKS, relu_matmul.overrides").result()["text/plain"] == "(1, 4, {'preload': 1})"
+
+
+def test_export_and_device(kernel: Kernel, tmp_path) -> None:
+    import json
+    import zipfile
+    kernel.run(SET_UP)
+    assert kernel.run("%pto_run kernel(a, b, d, y)").status == "ok"
+    done = kernel.run(f"%pto_export trace to={tmp_path}/t.json")
+    assert "wrote" in done.text(), done.text("stderr")
+    assert any(e["ph"] == "X" for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"])
+    assert "wrote" in kernel.run(f"%pto_export bundle to={tmp_path}/b.zip").text()
+    names = set(zipfile.ZipFile(tmp_path / "b.zip").namelist())
+    assert {"source.py", "pipeline_generated.py", "report.json", "versions.json", "run.txt", "arguments.json"} <= names
+    refused = kernel.run("%pto_export aot")
+    assert refused.error == "UsageError" and "does not compile for a device" in refused.text("stderr")
+    listed = kernel.run("%pto_device").text()
+    assert "* sim" in listed and "not usable" in listed
+    npu = kernel.run("%pto_device npu:0")
+    assert npu.status == "error" and npu.error == "LaunchError" and "simulator still works" in npu.reply["evalue"]
+    assert kernel.run("%pto_device sim").status == "ok"
