@@ -7,7 +7,7 @@ LAUNCHER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
 
-.PHONY: deps build demo lab test bench validate install clean
+.PHONY: deps build demo lab test bench validate fuzz conformance install clean
 
 deps:            ## install the Debian packages that are missing
 	@.ci/deps
@@ -35,6 +35,14 @@ validate: deps   ## predicted against measured times; MEASUREMENTS=file FORMAT=j
 	@cmake --preset dev $(LAUNCHER) --log-level=WARNING >&2
 	@cmake --build build -j$(JOBS) --target xpto_validate >&2
 	@build/tools/validate/xpto_validate $(or $(MEASUREMENTS),tests/data/measurements.json) $(if $(filter json,$(FORMAT)),--json) $(if $(TABLE),--table $(TABLE))
+
+N ?= 300
+SEED ?= 0
+fuzz: build      ## N generated pipelines from SEED on, every law checked
+	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/fuzz/run.py --count $(N) --seed $(SEED)
+
+conformance: build  ## the system tests of an external checkout, unmodified: UPSTREAM=dir [FILES=pattern]
+	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/conformance/run.py "$(UPSTREAM)" --files "$(FILES)"
 
 install: build   ## into PREFIX (default /usr/local), kernelspec included
 	@cmake --install build $(if $(PREFIX),--prefix $(PREFIX))
