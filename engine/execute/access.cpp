@@ -24,6 +24,10 @@ bool covers(const Access& outer, const Access& inner) {
     return true;
 }
 
+bool same_write(const Access& a, const Access& b) {
+    return a.write && b.write && a.content && a.content == b.content && a.first == b.first && a.last == b.last && covers(a, b) && covers(b, a);
+}
+
 void AccessLog::drop_covered(Live& live, const LoggedAccess& now) {
     for (auto it = live.lower_bound(now.access.first); it != live.end() && it->first < now.access.last;) {
         // An atomic addition does not replace what was there: an earlier plain write stays visible to later checks.

@@ -25,6 +25,7 @@ struct Access {
     bool write = false, atomic = false;
     std::int16_t operand = -1;         // position in the operation, for names
     std::int64_t first = 0, last = 0;  // hull
+    std::uint64_t content = 0;         // writes that others may repeat: a hash of the bytes, 0 unknown
     numerics::Footprint bytes;         // absolute addresses in the memory
 };
 
@@ -82,6 +83,8 @@ class AccessLog {
     void drop_covered(Live& live, const LoggedAccess& now);
 };
 
+/// Two writes of the same bytes with the same values: whoever comes last, memory is the same.
+bool same_write(const Access& a, const Access& b);
 /// Is every byte of `inner` one of `outer`? May answer false when it is not obvious.
 bool covers(const Access& outer, const Access& inner);
 

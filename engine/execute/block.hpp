@@ -155,6 +155,7 @@ class BlockRun {
     Call call_of(CoreRun& c, int pipe, Item& item);
     void check_ranges(const Call& call);
     void check_accesses(const Call& call, const Clock& clock);
+    void note_contents(const CoreRun& c);
     void conflict(const Call& call, const LoggedAccess& old, const LoggedAccess& now);
     void supply_result(CoreRun& c, Item& item, Call& call);
     void hold_back(PipeRun& p);

@@ -83,6 +83,13 @@ int Call::home(const TileValue& t) const {
     return place;
 }
 
+num::TileMap map_of(const isa::TileType& type, std::array<std::int32_t, 2> valid) {
+    // An accumulator keeps its physical stride unless it is compact: a product of 128 rows is read back 72 rows at a time by published
+    // kernels (matmul with a row tail), which no stride taken from the reader's valid shape would allow.
+    if (type.memory == MemorySpace::acc && type.compact != 1) return num::tile_map(type);
+    return num::tile_map(type, valid);
+}
+
 TileView Call::view(const TileValue& t, int place) const {
     TileView v;
     v.value = &t;
@@ -93,7 +100,7 @@ TileView Call::view(const TileValue& t, int place) const {
     v.rows = t.valid_rows;
     v.cols = t.valid_cols;
     v.dtype = t.type->dtype;
-    v.map = num::tile_map(*t.type, {t.valid_rows, t.valid_cols});
+    v.map = map_of(*t.type, {t.valid_rows, t.valid_cols});
     if (t.row_stride > 0) { // a sub-view keeps the stride of the tile it was cut from
         if (t.type->layout == isa::Layout::nd && v.map.row_block == num::TileMap::unblocked) v.map.row_near = t.row_stride;
         else if (t.type->layout == isa::Layout::dn && v.map.col_block == num::TileMap::unblocked) v.map.col_near = t.row_stride;

@@ -159,6 +159,9 @@ struct Call {
 /// Fills the work numbers of a vector operation on tiles: the region worked on, widest operand, UB addresses.
 void note_work(Call& c, const TileView& region);
 
+/// The layout of a tile in its memory.
+num::TileMap map_of(const isa::TileType& type, std::array<std::int32_t, 2> valid);
+
 /// What a semantics means: which bytes it touches, and what it does to them. run() may assume the bytes exist.
 struct Meaning {
     void (*access)(const Call&, AccessList&) = nullptr;

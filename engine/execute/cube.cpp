@@ -23,12 +23,12 @@ Sizes sizes_of(const Call& c, const Places& p) {
     return {c.tile(p.lhs).valid_rows, c.tile(p.rhs).valid_cols, c.tile(p.lhs).valid_cols};
 }
 
-/// The accumulator is addressed with the product's own rows: its stride follows them unless its valid shape is fixed.
+/// The accumulator over the product's own rows and columns; a compact one is strided by them.
 TileView accumulator(const Call& c, int operand, const Sizes& s) {
     TileView v = c.view(operand);
     v.rows = s.m;
     v.cols = s.n;
-    v.map = num::tile_map(*v.value->type, {std::int32_t(s.m), std::int32_t(s.n)});
+    v.map = map_of(*v.value->type, {std::int32_t(s.m), std::int32_t(s.n)});
     return v;
 }
 

@@ -93,9 +93,10 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     second.writes = later.access.write;
     bool fresh = false;
     Hazard* h = m_launch.findings.find(one_pipe ? HazardKind::same_pipe : HazardKind::race, first, second, now.access.space, fresh);
-    if (!h || !fresh) return;
+    const bool harmless = same_write(old.access, now.access);
+    if (!h || (!fresh && (one_pipe || harmless || h->is_error))) return; // told already, unless it turns out worse now
     const bool several = m_launch.findings.several_blocks();
-    h->is_error = !one_pipe;
+    h->is_error = !one_pipe && !harmless;
     h->owner = now.access.space == MemorySpace::ddr ? now.core : m_cores[std::size_t(now.access.core)].name;
     h->begin = std::max(old.access.first, now.access.first);
     h->end = std::min(old.access.last, now.access.last);
@@ -127,7 +128,8 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     const std::string a = who(h->first), b = who(h->second);
     const std::string verb = later.access.write ? (earlier.access.write ? "may overwrite what " + a + " is still writing" : "may overwrite what " + a + " still reads")
                                               : "may read before " + a + " has written";
-    h->message = (h->what.empty() ? std::string(isa::name(now.access.space)) : h->what) + ": " + b + " " + verb;
+    const std::string result = harmless ? "; both write the same values" : "";
+    h->message = (h->what.empty() ? std::string(isa::name(now.access.space)) : h->what) + ": " + b + " " + verb + result;
     if (one_pipe) {
         h->order = "both run on " + core_and_pipe(h->second, several) + ", where the second may start before the first is complete";
         h->repair = "put a barrier of pipe " + std::string(isa::name(second.pipe)) + " between them";
@@ -158,7 +160,6 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     if (in.meaning->access) {
         in.meaning->access(call, m_accesses);
         check_ranges(call);
-        if (m_launch.options.hazards) check_accesses(call, p.clock);
         for (const Access& a : m_accesses.items) atomic |= a.atomic;
     }
     // An atomic addition reads and writes its destination as one event; scalar operations are over when they return.
@@ -175,8 +176,13 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     if (in.call || in.simt) {
         std::swap(m_accesses, call.late_accesses);
         check_ranges(call); // marks GM ranges as written
-        if (m_launch.options.hazards) check_accesses(call, p.clock);
         if (call.row && in.call) call.row->k = m_launch.call_index(*item.site, std::move(call.call_work));
+    }
+    if (m_launch.options.hazards) {
+        note_contents(c);
+        check_accesses(call, p.clock);
+    }
+    if (in.call || in.simt) {
         if (split) {
             hold_back(p);
             const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];
@@ -197,6 +203,27 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     if (!printed.empty()) c.prints.emplace_back(item.op.sequence, std::move(printed));
     if (in.semantics == isa::Semantics::none && in.call) c.sequencer->set_spr(c.registers.spr);
     supply_result(c, item, call);
+}
+
+/// Hashes what was written where another core can write too: equal bytes at equal places are no race.
+void BlockRun::note_contents(const CoreRun& c) {
+    for (Access& a : m_accesses.items) {
+        const bool shared = a.space == MemorySpace::ddr ? a.core >= 0 && (m_launch.grid.blocks > 1 || m_cores.size() > 1) : a.core != c.place;
+        if (!a.write || !shared) continue;
+        const std::byte* base = a.space == MemorySpace::ddr ? m_launch.gm.at(a.first) - a.first : (*m_machine.memory[std::size_t(a.core)])[a.space].data.get();
+        std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+        num::for_each_interval(a.bytes, [&](std::int64_t first, std::int64_t n) {
+            const std::byte* at = base + first;
+            for (; n >= 8; n -= 8, at += 8) {
+                std::uint64_t word;
+                std::memcpy(&word, at, 8);
+                hash = (hash ^ word) * 0xFF51AFD7ED558CCDull;
+                hash ^= hash >> 32;
+            }
+            for (; n > 0; --n, ++at) hash = (hash ^ std::uint64_t(*at)) * 0x100000001B3ull;
+        });
+        a.content = hash | 1;
+    }
 }
 
 /// Notes the bytes that are about to change, so that the change can be taken back until the completion event.

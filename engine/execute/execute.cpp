@@ -74,7 +74,11 @@ void check_between_blocks(Launch& launch) {
         Place first = Findings::place_of(x), second = Findings::place_of(y);
         bool fresh = false;
         Hazard* h = launch.findings.find(HazardKind::block_race, first, second, MemorySpace::ddr, fresh);
-        if (!h || !fresh) return;
+        const bool harmless = same_write(a.access, b.access);
+        if (!h || (!fresh && (harmless || h->is_error))) return;
+        h->is_error = !harmless;
+        h->first = first;
+        h->second = second;
         GlobalMemory::Range* r = launch.gm.find(a.access.first, a.access.last);
         h->begin = std::max(a.access.first, b.access.first);
         h->end = std::min(a.access.last, b.access.last);
@@ -96,7 +100,7 @@ void check_between_blocks(Launch& launch) {
         }
         const std::string rows = h->row_begin >= 0 ? " rows " + std::to_string(h->row_begin) + " to " + std::to_string(h->row_end) : "";
         h->message = h->what + rows + ": " + text(first.core, true) + (first.writes ? " writes" : " reads") + " what " + text(second.core, true) +
-                     (second.writes ? " writes" : " reads");
+                     (second.writes ? " writes" : " reads") + (harmless ? ", with the same values" : "");
         h->order = "blocks run in any order, and no grid-wide synchronisation lies between the two";
         h->repair = first.writes && second.writes ? "let each block own its rows, or add atomically" : "put sync_all between the two, or let each block own its rows";
     };
