@@ -29,7 +29,7 @@ test: build      ## everything: C++ tests, Python, command line, protocol, noteb
 	@$(PYTHON) tests/run_all.py
 
 bench: build     ## ratios and instruction counts
-	@$(PYTHON) tests/bench/run.py
+	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/bench/run.py --instructions
 
 validate: deps   ## predicted against measured times; MEASUREMENTS=file FORMAT=json TABLE=T11
 	@cmake --preset dev $(LAUNCHER) --log-level=WARNING >&2

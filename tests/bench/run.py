@@ -1,0 +1,130 @@
+"""make bench: what a cell costs, as medians in one run and as ratios against things measured in the same run.
+
+    run.py [--runs 30] [--instructions] [--json OUT]
+
+Absolute times depend on the machine and its load; the ratios and the instruction counts (callgrind) are what to compare.
+"""
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import linecache
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
+
+import numpy as np  # noqa: E402
+
+from xpto import _engine  # noqa: E402
+from xpto import kernel as kernels  # noqa: E402
+
+EXAMPLE = ROOT / "share" / "xpto" / "examples" / "relu_matmul.py"
+
+
+def load(text: str, name: str) -> Any:
+    filename = f"<bench {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    space: dict[str, Any] = {"__name__": "bench"}
+    exec(compile(text, filename, "exec"), space)
+    kernels.created.clear()
+    return space[name]
+
+
+def median(work: Callable[[], Any], runs: int) -> float:
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def cell(text: str, data: tuple[np.ndarray, ...]) -> dict[str, float]:
+    """One cell from text to picture: define, compile, verify, execute, time, render."""
+    marks = [time.perf_counter()]
+    _engine.forget_sources()
+    kernel = load(text, "relu_matmul")
+    made = kernel.compile(preload=2)
+    marks.append(time.perf_counter())
+    kernel.overrides = {"preload": 2}
+    run = kernel.launch(data, {})
+    marks.append(time.perf_counter())
+    run.timeline()
+    marks.append(time.perf_counter())
+    made.view("panel")
+    marks.append(time.perf_counter())
+    names = ("define and compile", "execute", "time and draw", "panel with prediction")
+    return dict(zip(names, (b - a for a, b in zip(marks, marks[1:]))))
+
+
+def front_half(kernel: Any, runs: int) -> dict[str, float]:
+    fresh, without_parse, unchanged, verify = [], [], [], []
+    for _ in range(runs):
+        _engine.forget_sources()
+        kernel._compiled.clear()
+        spent = kernel.compile(preload=2).native.timings()
+        fresh.append(spent["frontend_s"])
+        without_parse.append(spent["frontend_s"] - spent["parse_s"])
+        verify.append(spent["verify_s"])
+        kernel._compiled.clear()
+        unchanged.append(kernel.compile(preload=2).native.timings()["frontend_s"])
+    return {"front half": statistics.median(fresh), "front half without ast": statistics.median(without_parse),
+            "front half, text unchanged": statistics.median(unchanged), "verify": statistics.median(verify)}
+
+
+def instructions() -> dict[str, float]:
+    """Instructions inside the driver's compile() and the executor, counted by callgrind on one run of the example."""
+    if shutil.which("valgrind") is None:
+        print("instructions: skipped, valgrind is not installed")
+        return {}
+    counts = {}
+    for name, function in (("compile", "pto::driver::compile*"), ("execute", "pto::execute::execute*"), ("replay", "pto::time::replay*")):
+        command = ["valgrind", "--tool=callgrind", f"--toggle-collect={function}", "--callgrind-out-file=/dev/null", sys.executable, str(EXAMPLE)]
+        out = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        collected = [line.split(":")[-1].split()[-1].replace(",", "") for line in out.stderr.splitlines() if "Collected" in line]
+        if collected and collected[0].isdigit():
+            counts[f"instructions in {name}"] = float(collected[0])
+    return counts
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--instructions", action="store_true", help="also count instructions (a minute)")
+    parser.add_argument("--json", default="")
+    args = parser.parse_args(argv)
+    text = EXAMPLE.read_text(encoding="utf-8").split('if __name__')[0]
+    rng = np.random.default_rng(0)
+    data = tuple(rng.standard_normal(s, dtype=np.float32) for s in ((256, 64), (64, 64), (64, 64))) + (np.zeros((256, 64), np.float32),)
+    kernel = load(text, "relu_matmul")
+    rows: dict[str, float] = {}
+    cells = [cell(text + f"\n# {i}\n", data) for i in range(args.runs)]
+    for key in cells[0]:
+        rows[f"cell: {key}"] = statistics.median(c[key] for c in cells)
+    rows["cell: all"] = statistics.median(sum(c.values()) for c in cells)
+    rows.update(front_half(kernel, args.runs))
+    rows["ast.parse of the text"] = median(lambda: ast.parse(text), args.runs)
+    rows["numpy of the same values"] = median(lambda: np.maximum(data[0] @ data[1], 0) @ data[2], args.runs)
+    for key, value in rows.items():
+        print(f"{key:<32} {value * 1e3:9.3f} ms")
+    parse = rows["ast.parse of the text"]
+    print(f"front half is {rows['front half'] / parse:.2f} times ast.parse; without it {rows['front half without ast'] / parse:.2f} times; "
+          f"a simulated run is {rows['cell: execute'] / rows['numpy of the same values']:.0f} times numpy")
+    counts = instructions() if args.instructions else {}
+    for key, value in counts.items():
+        print(f"{key:<32} {value:14,.0f}")
+    if args.json:
+        Path(args.json).write_text(json.dumps({"schema": 1, "seconds": rows, "counts": counts}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
