@@ -64,6 +64,31 @@ def test_thresholds_are_neither_loose_nor_tight():
     assert c["verdict"] == "MATCH" and 0.2 < c["median_sigma"] < 1.5 and 2 < c["worst_sigma"] < 6
 
 
+def test_a_reference_in_fp32_has_errors_of_its_own():
+    a, b = RNG.standard_normal((64, 512)).astype(np.float32), RNG.standard_normal((512, 64)).astype(np.float32)
+    got, exact = fp32_matmul(a, b), a.astype(np.float64) @ b.astype(np.float64)
+    rough = xpto.compare(got, fp32_matmul(a[:, ::-1], b[::-1]), k=512).to_json()
+    wide = xpto.compare(got, exact, k=512).to_json()
+    assert rough["verdict"] in ("MATCH", "ROUNDING") and "reference's as well" in rough["derivation"] and "as well" not in wide["derivation"]
+    assert abs(rough["sigma_high"] / wide["sigma_high"] - 2 ** 0.5) < 0.01
+
+
+def test_examples_match():
+    space = support.load(support.example_text("matmul"))
+    a, b = RNG.standard_normal((256, 128)).astype(np.float16), RNG.standard_normal((128, 256)).astype(np.float16)
+    c = np.zeros((256, 256), dtype=np.float32)
+    space["matmul"][None, 2](a, b, c)
+    found = xpto.compare(c, a.astype(np.float64) @ b.astype(np.float64), kernel=space["matmul"])
+    assert found.status == "MATCH" and "a @ b of the last run's arguments: K=128, fp32 sums" in found.to_json()["derivation"]
+    space = support.load(support.example_text("vector_add"))
+    x, y = RNG.standard_normal((7, 37)).astype(np.float16), RNG.standard_normal((7, 37)).astype(np.float16)
+    z = np.zeros_like(x)
+    space["vector_add"][None, 2](x, y, z)
+    assert xpto.compare(z, x + y, kernel=space["vector_add"]).status == "BITWISE"
+    wide = xpto.compare(z, x.astype(np.float64) + y, kernel=space["vector_add"])
+    assert wide.status == "MATCH" and "x + y" in wide.to_json()["derivation"] and "cast to fp16" in wide.to_json()["derivation"]
+
+
 def test_bits_and_integers():
     x = RNG.standard_normal((8, 8)).astype(np.float32)
     assert xpto.compare(x, x.copy()).status == "BITWISE"

@@ -197,3 +197,16 @@ relu_matmul.seen = note("statement")
     assert space["RUNS"] == ["data", "statement"]
     assert (namespace["SIZE"], space["SIZE"], namespace["TASKS"]) == (16, 8, 8)
     assert made.compile().native.params()[0]["dims"][0]["size"] == 8 * 64
+
+
+def test_slots_and_tiles_of_a_kernel_without_stages():
+    """Double buffering pays, and a deeper tile of K too: four settings, each with the sums of its own order."""
+    kernel = load(support.example_text("matmul"))["matmul"]
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((256, 128)).astype(np.float16), rng.standard_normal((128, 256)).astype(np.float16)
+    c = np.zeros((256, 256), np.float32)
+    sweep = xpto.tune(kernel, a, b, c, K_TILE=[32, 64], slots="a_l1:1-2", block_dim=2)
+    assert [p["state"] for p in sweep.points] == ["right"] * 4
+    time = {tuple(int(v) for _, v in p["setting"]): p["us"] for p in sweep.points}
+    assert time[2, 32] < time[1, 32] and time[2, 64] < time[1, 64] and time[2, 64] < time[2, 32]
+    assert dict(sweep.best["setting"]) == {"a_l1": "2", "K_TILE": "64"}

@@ -153,6 +153,9 @@ def _difference(got: np.ndarray, tracked: Tracked, dtype: str, reference_dtype: 
             if reference_dtype == dtype:  # the reference was rounded as well
                 half = tolerance.spacing(expected, dtype) / 2
                 tracked = Tracked(expected, tracked.noise + half ** 2 / 3, tracked.limit + half, tracked.sums)
+        elif reference_dtype == "fp32" == tracked.sums and terms > 0:
+            # the reference's own sums were rounded in its own order: as large an error again
+            tracked = Tracked(expected, 2 * tracked.noise, 2 * tracked.limit, tracked.sums)
         elif reference_dtype in ("fp32", dtype):
             half = tolerance.spacing(expected, "fp32") / 2
             tracked = Tracked(expected, tracked.noise + half ** 2 / 3, tracked.limit + half, tracked.sums)
@@ -163,7 +166,7 @@ def _difference(got: np.ndarray, tracked: Tracked, dtype: str, reference_dtype: 
             # so close to the end of the range either is right
             either = np.isfinite(expected) & (np.abs(np.abs(expected) - top) <= tracked.limit - tolerance.spacing(largest, dtype) / 2)
             over = np.where(either & np.isfinite(tracked.limit), np.isinf(got.astype(np.float64)), over)
-            expected = np.where(over, np.sign(expected) * np.inf, expected)
+            expected = np.where(over, np.copysign(np.inf, expected), expected)
     wide = got.astype(np.float64)
     with np.errstate(invalid="ignore"):
         error = np.abs(wide - expected)
@@ -222,7 +225,7 @@ def _report(d: Difference, out: Any, ref: Any, shape: tuple[int, ...], name: str
         "worst_sigma": float(z.max()) if z.size else 0.0, "median_sigma": float(np.median(z)) if z.size else 0.0,
         "p99_sigma": float(np.percentile(z, 99)) if z.size else 0.0,
         "sigma_low": sigma[0], "sigma_high": sigma[1], "limit_low": limit[0], "limit_high": limit[1],
-        "derivation": source + (f", cast to {d.dtype}" if d.dtype in tolerance.FORMATS and d.dtype not in ("fp32", "fp64") else ""), "tolerance": tolerance_text,
+        "derivation": source + (", the fp32 reference's as well" if d.reference_dtype == d.dtype == "fp32" and d.terms > 0 else "") + (f", cast to {d.dtype}" if d.dtype in tolerance.FORMATS and d.dtype not in ("fp32", "fp64") else ""), "tolerance": tolerance_text,
         "where": _where(d, name, shape) if above_limit else "", "scope": _scope(d, z) if above_limit else "",
         "first_wrong_stage": stage, "first_wrong_task": task,
         "kind": kind.text if kind else ("none of the known kinds" if verdict == "DIFFERENT" else ""),

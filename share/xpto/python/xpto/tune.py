@@ -17,7 +17,7 @@ import numpy as np
 
 from xpto import config, kernel_text
 from xpto.arguments import host_array
-from xpto.errors import HazardError, LaunchError, LaunchTypeError
+from xpto.errors import CompileError, HazardError, LaunchError, LaunchTypeError
 from xpto.kernel import OperatorKernel
 from xpto.kernel_text import NotRewritable
 from xpto.results import Report
@@ -87,6 +87,7 @@ class _Job:
     tiling_key: Mapping[str, int] | None
     variants: dict[str, tuple[OperatorKernel, dict[str, Any]]] = field(default_factory=dict)
     references: dict[str, list[np.ndarray] | str] = field(default_factory=dict)
+    compiled: dict[str, Any] = field(default_factory=dict)   # at preload 0, as the reference ran
     timeline: dict[str, Any] = field(default_factory=dict)   # of the fastest point so far
 
     def variant(self, setting: _Setting) -> tuple[OperatorKernel, dict[str, Any]]:
@@ -98,9 +99,14 @@ class _Job:
             else:
                 # addresses and ids are looked for in the map of the kernel with these constants
                 base = self.variant(_Setting(0, {}, setting.constants))[0] if setting.slots and setting.constants else self.kernel
-                known = _compiled(base, self.tiling_key, 0)
-                made, space = kernel_text.variant(base, {} if base is not self.kernel else setting.constants, setting.slots,
-                                                  known.to_json()["memory"] if known.ok else [], known.native.ir() if known.ok else "")
+                memory, ir = ([], "")
+                if setting.slots:
+                    self.reference(setting)
+                    known = self.compiled.get(repr(setting.constants))
+                    if known is None:
+                        raise NotRewritable(f"where room is cannot be known: preload 0 did not run: {self.references[repr(setting.constants)]}")
+                    memory, ir = known.to_json()["memory"], known.native.ir()
+                made, space = kernel_text.variant(base, {} if base is not self.kernel else setting.constants, setting.slots, memory, ir)
             self.variants[key] = made, space
         return self.variants[key]
 
@@ -119,7 +125,7 @@ class _Job:
         if key not in self.references:
             try:
                 kernel, space = self.variant(_Setting(0, {}, setting.constants))
-                self.references[key] = self.outputs(kernel, space, 0)[0]
+                self.references[key], _, self.compiled[key] = self.outputs(kernel, space, 0)
             except Exception as e:  # it may be refused for a reason of its own; the points say what theirs is
                 self.references[key] = f"{type(e).__name__}: {e}".splitlines()[0]
         return self.references[key]
@@ -127,10 +133,6 @@ class _Job:
 
 def _piped(kernel: OperatorKernel) -> bool:
     return kernel.options.get("pipeline") is not None
-
-
-def _compiled(kernel: OperatorKernel, key: Mapping[str, int] | None, preload: int) -> Any:
-    return kernel.compile(tiling_key=key, **({"preload": preload} if _piped(kernel) else {}))
 
 
 def _copied(value: Any) -> Any:
@@ -157,14 +159,13 @@ def _point(job: _Job, setting: _Setting) -> dict[str, Any]:
                          "us": -1.0, "fastest_us": -1.0, "slowest_us": -1.0, "reason": "", "note": ""}
     try:
         kernel, space = job.variant(setting)
-        made = _compiled(kernel, job.tiling_key, setting.preload) if job.tiling_key or not kernel.variants()[0] else None
-        if made is not None and not made.ok:
-            errors = [d for d in made.diagnostics if d["severity"] == "error"]
-            p["reason"] = _reason(errors[0]) if errors else "refused"
-            return p
         outputs, run, made = job.outputs(kernel, space, setting.preload)
     except NotRewritable as e:
         p["reason"] = str(e)
+        return p
+    except CompileError as e:
+        errors = [d for d in e.diagnostics if d["severity"] == "error"]
+        p["reason"] = _reason(errors[0]) if errors else str(e).splitlines()[0]
         return p
     except HazardError as e:
         status = getattr(e.report, "status", "")
