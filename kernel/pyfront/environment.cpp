@@ -1,5 +1,7 @@
 #include "kernel/pyfront/environment.hpp"
 
+#include <pybind11/stl.h>
+
 namespace xpto::pyfront {
 
 using namespace pto;
