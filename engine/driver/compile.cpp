@@ -78,18 +78,26 @@ bool pipeline_passes(Compiled& c, Pass& pass, const CompileOptions& options, syn
         c.preload_origin = "override";
     }
     analyse.ops = options.specialisation.catalogue;
+    analyse.sources = &sources;
     static const pipeline::Facts unknown;
-    if (!pass.take(c.model, pipeline::analyse(c.source, names, c.serial ? c.serial->facts : unknown, analyse)) || !c.serial) return false;
+    // Stricter rules accompany a value: in warn mode the kernel goes on, marked.
+    auto lowered = [&](Diagnostics& list, bool has_value) {
+        if (options.strictness == Strictness::warn && has_value)
+            for (Diagnostic& d : list) d.severity = std::min(d.severity, Severity::warning);
+    };
+    Result<pipeline::Model> model = pipeline::analyse(c.source, names, c.serial ? c.serial->facts : unknown, analyse);
+    lowered(model.diagnostics, model.value.has_value() && !pipeline::blocks(model.diagnostics));
+    if (!pass.take(c.model, std::move(model)) || !c.serial) return false;
     sync::SyncLimits limits;
     limits.event_ids = c.chip->cross_core_ids;
     limits.max_pending = c.chip->cross_core_limit;
     limits.auto_mutex = c.source.options.auto_mutex;
+    limits.vec_bytes = c.chip->of(isa::MemorySpace::vec).bytes;
+    limits.mat_bytes = c.chip->of(isa::MemorySpace::mat).bytes;
     if (!pass.take(c.schedule, schedule::plan_schedule(*c.model))) return false;
     for (const schedule::LoopSchedule& s : c.schedule->loops) c.preload.push_back(s.preload);
     Result<sync::SyncPlan> plan = sync::plan_sync(*c.model, *c.schedule, limits);
-    if (options.strictness == Strictness::warn)
-        for (Diagnostic& d : plan.diagnostics)
-            if (plan.value && d.severity == Severity::error) d.severity = Severity::warning;
+    lowered(plan.diagnostics, plan.value.has_value() && !pipeline::blocks(plan.diagnostics));
     if (!pass.take(c.plan, std::move(plan))) return false;
     if (!pass.take(c.generated, rewrite::rewrite(sources, names, *c.model, *c.schedule, *c.plan))) return false;
 
