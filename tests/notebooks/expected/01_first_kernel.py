@@ -12,9 +12,9 @@ def sites(text: str) -> int:
 
 
 WORDS = {
-    "en": {"proven": "PROVEN  sync plan of relu_matmul", "shape": "preload 2: ring depth 4, drain beats 3",
+    "en": {"panel": "PROVEN  relu_matmul  preload 2", "proven": "PROVEN  sync plan of relu_matmul", "shape": "preload 2: ring depth 4, drain beats 3",
            "faster": r"([\d.]+) times faster than preload 0", "predicted": "PREDICTED", "refused": "REFUSED"},
-    "zh": {"proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
+    "zh": {"panel": "已证明 relu_matmul", "proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
            "faster": r"相对 preload 0 提速 ([\d.]+) 倍", "predicted": "预测", "refused": "已拒绝"},
 }
 
@@ -22,15 +22,16 @@ WORDS = {
 def check(shown: Any, language: str) -> None:
     words = WORDS[language]
     panel = shown.cell("%%pto_kernel").text
-    assert panel.startswith(words["proven"]) and words["shape"] in panel
+    assert panel.startswith(words["panel"])
+    assert re.search(r"\b12\b", panel) and "12 of 16" in panel.replace("12/16", "12 of 16")
     plan = shown.cell("%pto_sync").text
-    for text in (panel, plan):
-        assert sites(text) == 12
-        assert re.search(r"^prefire .* 6 sets", text, re.MULTILINE) and re.search(r"^drain .* 6 waits", text, re.MULTILINE)
+    assert plan.startswith(words["proven"]) and words["shape"] in plan and sites(plan) == 12
+    assert re.search(r"^prefire .* 6 sets", plan, re.MULTILINE) and re.search(r"^drain .* 6 waits", plan, re.MULTILINE)
     assert shown.number("%%pto_kernel", words["faster"]) > 1
 
     assert shown.number("relu_matmul[None, 1]", r"largest error ([\d.e+-]+) of the largest value") <= 2e-6
-    assert shown.cell("%pto_run").text.startswith("done")
+    run = shown.cell("%pto_run").text
+    assert "computed on simulator" in run and re.search(r"(\d+) of \1 further orders gave the same bits", run)
     assert words["predicted"] in shown.cell("%pto_profile").text
 
     refused = shown.cell("preload=3").text
