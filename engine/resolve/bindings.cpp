@@ -60,7 +60,7 @@ bool same_integer(isa::DType a, isa::DType b) {
 
 } // namespace
 
-bool Target::compatible(const Value& s, const Value& v, bool same_storage) const {
+bool Target::compatible(const Value& s, const Value& v, Match match) const {
     if (slotless(v.kind)) return same(s, v);
     switch (v.kind) {
     case Kind::boolean:
@@ -68,21 +68,28 @@ bool Target::compatible(const Value& s, const Value& v, bool same_storage) const
     case Kind::real:
         if (s.is_number()) return same(s, v);
         [[fallthrough]];
-    case Kind::scalar: return s.is(Kind::scalar) && s.id >= 0 && same_integer(s.dtype, v.dtype);
+    case Kind::scalar:
+        if (!s.is(Kind::scalar) || s.id < 0) return false;
+        return same_integer(s.dtype, v.dtype) || (match == Match::convertible && isa::is_int(s.dtype) && isa::is_int(v.dtype));
     case Kind::pointer: return s.is(Kind::pointer) && s.dtype == v.dtype;
     case Kind::tile: {
         if (!s.is(Kind::tile)) return false;
         const ir::TileVar& a = m_fn.tiles[std::size_t(s.id)];
         const ir::TileVar& b = m_fn.tiles[std::size_t(v.id)];
-        return a.type == b.type && (!same_storage || a.may_be == b.may_be);
+        return a.type == b.type && (match != Match::storage || a.may_be == b.may_be);
     }
-    case Kind::structure: return s.is(Kind::structure) && s.id == v.id && s.expr.valid() == v.expr.valid();
+    case Kind::structure:
+        if (m_copy_structs && s.is(Kind::structure)) {
+            const ir::Struct &a = m_fn.structs[std::size_t(s.id)], &b = m_fn.structs[std::size_t(v.id)];
+            return a.type_name == b.type_name && a.fields.size() == b.fields.size();
+        }
+        return s.is(Kind::structure) && s.id == v.id && s.expr.valid() == v.expr.valid();
     case Kind::memory: return s.is(Kind::memory) && s.id == v.id && s.expr.valid();
     case Kind::reg: {
         if (!s.is(Kind::reg)) return false;
         const ir::Register& a = m_fn.regs[std::size_t(s.id)];
         const ir::Register& b = m_fn.regs[std::size_t(v.id)];
-        return a.kind == b.kind && a.dtype == b.dtype;
+        return a.kind == b.kind && (a.dtype == b.dtype || a.kind == ir::RegKind::mask);
     }
     case Kind::tensor: {
         if (!s.is(Kind::tensor)) return false;
@@ -98,7 +105,7 @@ bool Target::compatible(const Value& s, const Value& v, bool same_storage) const
     case Kind::record:
         if (s.kind != v.kind || s.size() != v.size() || s.more->names != v.more->names) return false;
         for (std::size_t i = 0; i < v.size(); ++i)
-            if (!compatible(s[i], v[i], same_storage)) return false;
+            if (!compatible(s[i], v[i], match)) return false;
         return true;
     default: return false;
     }
@@ -142,6 +149,18 @@ Value Target::slots_like(const Value& v, std::string_view name, bool constants_t
         return s;
     }
     case Kind::structure:
+        if (m_copy_structs) {
+            ir::Struct copy = m_fn.structs[std::size_t(v.id)];
+            copy.name = name;
+            copy.count = 1;
+            copy.param = {};
+            m_fn.structs.push_back(std::move(copy));
+            s.id = std::int32_t(m_fn.structs.size() - 1);
+            s.expr = {};
+            s.read_only = false;
+            return s;
+        }
+        [[fallthrough]];
     case Kind::memory:
         if (v.expr.valid() || v.is(Kind::memory)) s.expr = read(ir::VarId{variable(isa::DType::index)}, at);
         return s;
@@ -216,6 +235,26 @@ void Target::store(const Value& s, const Value& v, Span at) {
         return;
     }
     case Kind::structure:
+        if (m_copy_structs && s.id != v.id) {
+            ir::StructRef to{ir::StructId{s.id}, s.expr};
+            for (std::size_t f = 0; f < m_fn.structs[std::size_t(s.id)].fields.size(); ++f) {
+                const ir::Field field = m_fn.structs[std::size_t(s.id)].fields[f];
+                for (std::int32_t i = 0; i < std::max(field.length, 1); ++i) {
+                    ir::ExprId element = field.length ? literal(i, isa::DType::index, at) : ir::ExprId{};
+                    ir::Expr x;
+                    x.op = ir::ExprOp::field;
+                    x.dtype = m_fn.structs[std::size_t(v.id)].fields[f].dtype;
+                    x.structure = ir::StructId{v.id};
+                    x.a = v.expr;
+                    x.b = element;
+                    x.integer = std::int64_t(f);
+                    x.at = at;
+                    emit(ir::FieldAssign{to, std::int32_t(f), element, cast(m_fn.add(std::move(x)), field.dtype, at)}, at);
+                }
+            }
+            return;
+        }
+        [[fallthrough]];
     case Kind::memory:
         if (!s.expr.valid() || s.expr == v.expr) return;
         emit(ir::Assign{m_fn[s.expr].var, v.expr.valid() ? v.expr : literal(0, isa::DType::index, at)}, at);
@@ -292,7 +331,7 @@ void Target::bind(std::string_view name, Value v, Span at) {
         n.slots = s.value = v;
     } else {
         // A jump can carry a tile out of the middle of an iteration, so its handle must not move to another slot.
-        bool reuse = compatible(n.slots, v, m_frame->jumpy_loops == 0);
+        bool reuse = compatible(n.slots, v, m_frame->jumpy_loops > 0 ? Match::convertible : Match::storage);
         if (!reuse) n.slots = adopt(n, v, through, at);
         store(n.slots, v, at);
         s.value = known(v, n.slots);

@@ -356,8 +356,7 @@ Value Target::results_of(ir::Op& op, const Expr& e, Targets targets) {
     switch (row.result_type) {
     case isa::ResultType::keyword: type = given.value_or(has_first ? first : DType::fp32); break;
     case isa::ResultType::keyword_or_first:
-        if (!given && !has_first) return fail(Code::register_type, e.at, "`" + shown(row) + "` needs dtype= here");
-        type = given.value_or(first);
+        type = given.value_or(has_first ? first : DType::fp32); // vf.full of a scalar without dtype= fills FP32
         break;
     case isa::ResultType::fp32: type = DType::fp32; break;
     case isa::ResultType::fp16: type = DType::fp16; break;
@@ -383,7 +382,7 @@ Value Target::results_of(ir::Op& op, const Expr& e, Targets targets) {
         // Assigning to a register's name overwrites that very register.
         if (n && n->slots.is(Kind::reg) && n->state.value.is(Kind::reg) && n->state.value.id == n->slots.id) {
             const ir::Register& r = m_fn.regs[std::size_t(n->slots.id)];
-            if (r.kind == kind && r.dtype == type) v = n->slots;
+            if (r.kind == kind && (r.dtype == type || kind == ir::RegKind::mask)) v = n->slots; // a mask is 256 bits, whatever wrote it
         }
         if (v.is(Kind::unbound)) {
             m_fn.regs.push_back(ir::Register{std::string(names[i]), kind, type});
@@ -525,6 +524,9 @@ Value Target::call_op(std::string_view name, const OpRow& by_name, const Expr& e
         Argument& a = named[n++];
         if (a.used) continue;
         int at = row.keyword_index(k.name);
+        if (at < 0 && k.name == "merge_mode") // the longer spelling of the same enumeration
+            for (std::size_t i = 0; i < row.keywords.size(); ++i)
+                if (row.keywords[i].kind == KeywordKind::enumeration && row.keywords[i].enumeration == isa::EnumKind::MergeMode) at = int(i);
         if (at < 0) {
             std::string have;
             for (const isa::Keyword& known : row.keywords) have += (have.empty() ? "" : ", ") + std::string(known.name);

@@ -40,6 +40,24 @@ std::vector<std::pair<int, State>> Target::roll_back(std::size_t mark) {
     return after;
 }
 
+Value Target::meeting_slots(Name& n, const State& a, const State& b) {
+    // Integers of different types meet in the wider one.
+    const State& wide = a.value.is_scalar() && b.value.is_scalar() && isa::is_int(a.value.dtype) && isa::is_int(b.value.dtype) &&
+                                isa::bits(b.value.dtype) > isa::bits(a.value.dtype)
+                            ? b
+                            : a;
+    const State& narrow = &wide == &a ? b : a;
+    if (compatible(n.slots, wide.value, Match::type) && compatible(n.slots, narrow.value, Match::convertible)) return n.slots;
+    if (wide.value.is_scalar()) {
+        bool integers = isa::is_int(wide.value.dtype) && isa::is_int(narrow.value.dtype);
+        if (!narrow.value.is_scalar() || (!integers && wide.value.dtype != narrow.value.dtype)) return {};
+    } else if (!wide.value.is(Kind::tuple) && !wide.value.is(Kind::record) && !compatible(wide.value, narrow.value, Match::convertible)) {
+        return {};
+    }
+    Value slots = slots_like(wide.value, n.text, true, wide.at);
+    return compatible(slots, narrow.value, Match::convertible) ? slots : Value{};
+}
+
 void Target::merge(std::vector<std::pair<int, State>>& then, std::vector<std::pair<int, State>>& other, ir::Body& then_body, ir::Body& other_body) {
     auto take = [](std::vector<std::pair<int, State>>& list, int index) -> State* {
         for (auto& [i, s] : list)
@@ -68,11 +86,10 @@ void Target::merge(std::vector<std::pair<int, State>>& then, std::vector<std::pa
             // Bound on one path only: the name leaks, its constant does not.
             State& s = a.value.is(Kind::unbound) ? b : a;
             m_out = a.value.is(Kind::unbound) ? &other_body : &then_body;
-            Value slots = compatible(n.slots, s.value, false) ? n.slots : slots_like(s.value, n.text, true, s.at);
+            Value slots = compatible(n.slots, s.value, Match::type) ? n.slots : slots_like(s.value, n.text, true, s.at);
             store(slots, s.value, s.at);
             joined.value = n.slots = slots;
-        } else if (compatible(a.value, b.value, false) || compatible(slots_like(a.value, n.text, true, a.at), b.value, false)) {
-            Value slots = compatible(n.slots, a.value, false) && compatible(n.slots, b.value, false) ? n.slots : slots_like(a.value, n.text, true, a.at);
+        } else if (Value slots = meeting_slots(n, a, b); !slots.is(Kind::unbound)) {
             if (a.value.is(Kind::tile) && mutex_count(a.value) != mutex_count(b.value))
                 report(Code::merge_mutex, joined.at, "`" + std::string(n.text) + "` carries " + std::to_string(mutex_count(a.value)) + " mutex ids on one path and " +
                                                          std::to_string(mutex_count(b.value)) + " on the other")
@@ -204,7 +221,7 @@ std::vector<Target::LoopEntry> Target::enter_loop(const Written& w, Span at) {
         if (!v.is(Kind::unbound) && !v.is(Kind::error) && !v.is(Kind::conflict)) {
             e.bound = true;
             // What the name holds may change, so the constant becomes a run-time value in its slot.
-            Value slots = compatible(n.slots, v, false) ? n.slots : slots_like(v, name, true, at);
+            Value slots = compatible(n.slots, v, Match::type) ? n.slots : slots_like(v, name, true, at);
             if (!(n.state.in_slot && v.is_number())) store(slots, v, at);
             State s;
             s.value = e.slots = slots;
@@ -229,7 +246,7 @@ void Target::close_iteration(const std::vector<LoopEntry>& entries, Span) {
         State& now = n.state;
         if (!e.bound || now.header || now.value.is(Kind::error)) continue;
         if (now.value.is(Kind::conflict)) continue;
-        if (compatible(e.slots, now.value, false)) {
+        if (compatible(e.slots, now.value, Match::convertible)) {
             if (!(now.in_slot && now.value.is_number() && same(n.slots, e.slots))) store(e.slots, now.value, now.at);
             continue;
         }
@@ -252,7 +269,7 @@ void Target::leave_loop(const std::vector<LoopEntry>& entries) {
             if (e.bound) {
                 now.value = n.slots = e.slots;
                 now.in_slot = true;
-            } else if (now.in_slot && !now.value.is(Kind::unbound) && !n.slots.is(Kind::unbound) && compatible(n.slots, now.value, false)) {
+            } else if (now.in_slot && !now.value.is(Kind::unbound) && !n.slots.is(Kind::unbound) && compatible(n.slots, now.value, Match::type)) {
                 now.value = n.slots; // no constant survives a loop that may have run no round
             }
         }

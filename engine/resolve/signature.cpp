@@ -29,15 +29,18 @@ void Target::bind_signature() {
             report(Code::missing_annotation, p.at, "`" + p.name + "` has no annotation").fix = Fix{"annotate it: pl.Tensor[[...], dtype], pl.Ptr[dtype], pl.DT_... or a tiling dataclass", {}};
         } else if (a.kind == ExprKind::tuple) {
             wrong(Code::parameter_annotation, a.at, "a kernel takes no tuple");
-        } else if (a.kind == ExprKind::subscript && path_of(a.args[0]) == "pl.Tensor") {
+        } else if ((a.kind == ExprKind::subscript || a.kind == ExprKind::call) && path_of(a.args[0]) == "pl.Tensor") {
             param.kind = ir::ParamKind::tensor;
-            const Expr& parts = a.args[1];
-            bool good = parts.kind == ExprKind::tuple && parts.args.size() >= 2 && (parts.args[0].kind == ExprKind::list || parts.args[0].kind == ExprKind::tuple);
+            // pl.Tensor[[dims], dtype] or pl.Tensor([dims], dtype)
+            std::size_t first = a.kind == ExprKind::call ? 1 : 0;
+            const Expr& parts = a.kind == ExprKind::call ? a : a.args[1];
+            bool good = (first || parts.kind == ExprKind::tuple) && parts.args.size() >= first + 2 &&
+                        (parts.args[first].kind == ExprKind::list || parts.args[first].kind == ExprKind::tuple);
             if (!good) {
                 wrong(Code::parameter_annotation, a.at, "a tensor is annotated as pl.Tensor[[dims], dtype]");
             } else {
                 const std::vector<std::int64_t>* sizes = tensor_count < m_shared.options.static_shapes.size() ? &m_shared.options.static_shapes[tensor_count] : nullptr;
-                const Expr& dims = parts.args[0];
+                const Expr& dims = parts.args[first];
                 auto fixed_by_launch = [&](std::size_t axis) {
                     bool known = sizes && axis < sizes->size();
                     param.dims.push_back(known ? ir::Dim{false, (*sizes)[axis]} : ir::Dim{true, 0});
@@ -71,11 +74,11 @@ void Target::bind_signature() {
                         param.is_static.push_back(false);
                     }
                 }
-                Value t = eval(parts.args[1]);
+                Value t = eval(parts.args[first + 1]);
                 if (t.is(Kind::dtype)) param.dtype = t.dtype;
-                else if (!t.is(Kind::error)) wrong(Code::parameter_annotation, parts.args[1].at, "the element type is " + describe(t)), good = false;
+                else if (!t.is(Kind::error)) wrong(Code::parameter_annotation, parts.args[first + 1].at, "the element type is " + describe(t)), good = false;
                 else good = false;
-                for (std::size_t k = 2; k < parts.args.size(); ++k) {
+                for (std::size_t k = first + 2; k < parts.args.size(); ++k) {
                     if (parts.args[k].kind == ExprKind::call && path_of(parts.args[k].args[0]) == "pl.MemRef") continue; // an address fixed by IR tests
                     Value l = eval(parts.args[k]);
                     if (l.is(Kind::enumeration) && isa::EnumKind(l.field) == isa::EnumKind::Layout && (l.integer <= int(isa::Layout::nz))) param.layout = isa::Layout(l.integer);

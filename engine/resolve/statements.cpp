@@ -254,16 +254,19 @@ Flow Target::run_return(const Stmt& s) {
     }
     // A return from inside a branch or loop: the value goes to slots, the rest of the function is skipped.
     if (!v.is(Kind::error)) {
+        m_copy_structs = true;
         if (!f.has_result) {
-            f.result = slots_like(v, f.function->name, true, s.at);
+            bool integer = v.is_scalar() && isa::is_int(v.dtype) && v.dtype != isa::DType::uint64; // the next return may be wider
+            f.result = integer ? slots_like(integer_value(0), f.function->name, true, s.at) : slots_like(v, f.function->name, true, s.at);
             f.has_result = true;
             f.result_at = s.at;
-        } else if (!f.result.is(Kind::error) && !compatible(f.result, v, false)) {
+        } else if (!f.result.is(Kind::error) && !compatible(f.result, v, Match::convertible)) {
             report(Code::return_types, s.at, "`" + f.function->name + "` returns " + describe(v) + " here and " + describe(f.result) + " elsewhere")
                 .labels.push_back({f.result_at, "the other return"});
             f.result = error_value();
         }
         if (!f.result.is(Kind::error)) store(f.result, v, s.at);
+        m_copy_structs = false;
     }
     f.nested_return = true;
     if (f.loops > 0) {

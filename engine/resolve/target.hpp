@@ -88,7 +88,9 @@ class Target {
     Value slots_like(const Value& v, std::string_view name, bool constants_too, Span at);
     Value adopt(Name& n, const Value& v, bool constants_too, Span at);
     bool made_by_last(const Value& v) const; // an unnamed result of the statement just emitted
-    bool compatible(const Value& slots, const Value& v, bool same_storage) const;
+    /// How close a value must be to what a slot holds: convertible (another integer type), of its type, or on the same storage too.
+    enum class Match : std::uint8_t { convertible, type, storage };
+    bool compatible(const Value& slots, const Value& v, Match match) const;
     void store(const Value& slots, const Value& v, Span at);
     Value known(const Value& v, const Value& slots) const; // slots, but constants where v has them
     std::size_t mutex_count(const Value& tile) const;
@@ -115,6 +117,8 @@ class Target {
     void after_loop_return();
     struct Undo { int index; State old; };
     std::vector<std::pair<int, State>> roll_back(std::size_t mark);
+    /// Slots where the values of two paths can meet; unbound when their types differ.
+    Value meeting_slots(Name& n, const State& a, const State& b);
     void merge(std::vector<std::pair<int, State>>& then, std::vector<std::pair<int, State>>& other, ir::Body& then_body, ir::Body& other_body);
     bool range_bounds(const syntax::Expr& call, Value& start, Value& stop, Value& step);
     Value condition(const syntax::Expr& e);
@@ -208,6 +212,7 @@ class Target {
     std::unordered_map<const syntax::Stmt*, Written> m_written;
     std::vector<ir::VarId> m_hoisted;    // variables that a vector function's reads were moved into
     std::vector<std::string_view> m_counters; // task counters of the enclosing generated serial loops
+    bool m_copy_structs = false;         // values of several returns meet: structs are copied, not referred to
     bool m_final = false;                // the last finding stands even if Python could evaluate the expression
 };
 

@@ -1,5 +1,6 @@
 /// Runs tests/cases/resolve/*.case: `resolve_cases [--update] [name part ...]`; `resolve_cases --print FILE.py` shows one file's IR.
-/// Exit code 1 when a section differs. Sections: source, options (key NAME = N, type NAME = DT_X, static N = [..]), ir, facts, diagnostics.
+/// Exit code 1 when a section differs. Sections: source, options (key NAME = N, type NAME = DT_X, static N = [..]), ir,
+/// facts, constants (outside names the result depends on), diagnostics.
 
 #include "engine/base/source_map.hpp"
 #include "engine/ir/read.hpp"
@@ -156,7 +157,10 @@ int main(int argc, char** argv) {
                 std::string now;
                 if (s.name == "ir") now = result ? ir::print(result->kernel) : "(none)\n";
                 else if (s.name == "facts") now = result ? print_facts(sources, result->facts) : "(none)\n";
-                else if (s.name == "diagnostics") now = print_diagnostics(sources, result.diagnostics);
+                else if (s.name == "constants") {
+                    if (result)
+                        for (const auto& used : result->constants_used) now += used.first + "\n";
+                } else if (s.name == "diagnostics") now = print_diagnostics(sources, result.diagnostics);
                 else continue;
                 if (now == s.text) continue;
                 bad = true;
