@@ -116,11 +116,22 @@ void check_between_blocks(Launch& launch) {
     }
 }
 
+void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active, std::int32_t& next);
+
 void run_blocks(Launch& launch, Outcome& out) {
     // As many blocks at a time as the chip has cores; normally one runs to its end before the next starts.
     const std::int32_t capacity = std::max(1, launch.grid.has_cube ? launch.chip.cube_cores : 2 * launch.chip.cube_cores);
     std::vector<std::unique_ptr<BlockRun>> active;
     std::int32_t next = 0;
+    try {
+        run_waves(launch, out, capacity, active, next);
+    } catch (const Stop&) { // what was printed until here is told all the same
+        for (auto& b : active) b->finish();
+        throw;
+    }
+}
+
+void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active, std::int32_t& next) {
     while (next < launch.grid.blocks || !active.empty()) {
         bool moved = false;
         if (next < launch.grid.blocks && std::int32_t(active.size()) < capacity) {

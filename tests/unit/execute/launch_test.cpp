@@ -38,6 +38,69 @@ TEST_CASE("sync_all orders blocks; without it the same exchange races") {
     }
 }
 
+TEST_CASE("blocks that store the same values at the same place are warned, different values race") {
+    for (bool same : {true, false}) {
+        KernelBuilder k;
+        std::vector<float> y(64, -1.0f);
+        const auto ty = k.tensor("y", y, {1, 64});
+        auto& b = k.vector;
+        const auto t = b.slot(b.group("t", tile_type(1, 64, M::vec), {0}, {0}));
+        b.op("fill_index", {t, same ? b.num(3) : b.query(ir::ExprOp::block_idx)});
+        b.op("store", {ty, t, ir::ExprList{b.num(0), b.num(0)}});
+        execute::ExecuteOptions o;
+        o.block_dim = 3;
+        const auto out = run(k.build(false, true), k.arguments, o);
+        INFO(all_messages(out));
+        CHECK(out.status == (same ? Status::done : Status::race));
+        REQUIRE(found(out, HazardKind::block_race));
+        CHECK(out.has_races() == !same);
+        if (same) CHECK(y[4] == 7.0f);
+    }
+}
+
+TEST_CASE("set_stride changes how a window walks, not where it starts") {
+    KernelBuilder k;
+    std::vector<float> x = numbers(16 * 64), y(2 * 64);
+    const auto tx = k.tensor("x", x, {16, 64}), ty = k.tensor("y", y, {2, 64});
+    auto& b = k.vector;
+    const auto t = b.slot(b.group("t", tile_type(2, 64, M::vec), {0}, {0}));
+    b.op("set_stride", {tx, ir::ExprList{b.num(5 * 64), b.num(1)}});
+    b.op("load", {t, tx, ir::ExprList{b.num(3), b.num(0)}});
+    b.op("store", {ty, t, ir::ExprList{b.num(0), b.num(0)}});
+    const auto out = run(k.build(false, true), k.arguments);
+    INFO(all_messages(out));
+    REQUIRE(out.status == Status::done);
+    CHECK(y[7] == x[3 * 64 + 7]);
+    CHECK(y[64 + 7] == x[8 * 64 + 7]);
+}
+
+TEST_CASE("a vector INTRA_BLOCK set is what a cube UNICAST_BLOCK wait sees; the other subcore's set is left") {
+    KernelBuilder k;
+    std::vector<float> x(64);
+    k.tensor("x", x, {1, 64});
+    k.vector.cross_set(P::v, k.vector.num(5));
+    k.cube.op("system.wait_cross_core", {}, {{"pipe", isa::enum_value(P::m)}, {"event_id", std::int64_t(5)}, {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::unicast_block)}});
+    const auto out = run(k.build(true, true), k.arguments);
+    INFO(all_messages(out));
+    CHECK(out.status == Status::done);
+    REQUIRE(out.hazards.size() == 1);
+    CHECK(out.hazards[0].kind == HazardKind::counter_left);
+    CHECK(out.hazards[0].message.find("from AIV1 is 1 at the end") != std::string::npos);
+}
+
+TEST_CASE("text printed before a refusal is kept") {
+    KernelBuilder k;
+    std::vector<float> x(64);
+    const auto tx = k.tensor("x", x, {1, 64});
+    auto& b = k.vector;
+    const auto t = b.slot(b.group("t", tile_type(1, 64, M::vec), {0}, {0}));
+    b.op("printf", {std::string("before\n")});
+    b.op("load", {t, tx, ir::ExprList{b.num(1), b.num(0)}});
+    const auto out = run(k.build(false, true), k.arguments);
+    CHECK(out.status == Status::out_of_range);
+    CHECK(out.text == "before\n");
+}
+
 TEST_CASE("sync_all with more blocks than cores hangs and says both numbers") {
     KernelBuilder k;
     std::vector<float> x(64);
