@@ -549,7 +549,8 @@ Value Target::call_op(std::string_view name, const OpRow& by_name, const Expr& e
         op.attributes.push_back(fallback(row.keywords[k]));
         if (keyword_arguments[k]) bad |= !fill_keyword(row, row.keywords[k], *keyword_arguments[k], op.attributes.back());
         else if (row.keywords[k].required && !bad) {
-            report(Code::keyword_missing, e.at, "`" + shown(row) + "` needs `" + std::string(row.keywords[k].name) + "=`");
+            bool type = row.keywords[k].kind == KeywordKind::dtype && row.pipe == isa::PipeRule::in_vector;
+            report(type ? Code::register_type : Code::keyword_missing, e.at, "`" + shown(row) + "` needs `" + std::string(row.keywords[k].name) + "=`");
             bad = true;
         }
     }
