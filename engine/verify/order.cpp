@@ -135,7 +135,7 @@ SyncIndex::SyncIndex(const Trace& t, const machine::Chip& chip) : trace(t) {
     ticket_begin[n] = std::int32_t(tickets.size());
     for (std::size_t i = n; i-- > 0;) ticket_begin[i] = std::min(ticket_begin[i], ticket_begin[i + 1]);
     for (std::size_t k = 0; k < counters.size(); ++k)
-        if (counters[k].set_lanes.count() > 1 || counters[k].wait_lanes.count() > 1) persistent = false;
+        persistent = persistent && counters[k].wait_lanes.count() <= 1;
     rival.assign(n, 0);
     for (const Counter& c : counters)
         if (c.wait_lanes.count() > 1)
@@ -197,6 +197,8 @@ class Runner {
     void choose(std::int32_t i) { act(i, nullptr); }
     const Firing& state() const { return m_out; }
     bool finished() const { return m_out.order.size() == m_t.events.size(); }
+    const std::vector<std::vector<Clock>>& counter_clocks() const { return m_counter_clocks; }
+    void expect(std::vector<std::vector<Clock>> all_sets) { m_expected = std::move(all_sets); }
 
   private:
     /// Is the event, and with it everything earlier on its pipe, complete once it fired?
@@ -360,9 +362,10 @@ class Runner {
     }
     /// What the next wait of a counter has behind it: with one setting pipe the k-th set; with several, per pipe the k-th smallest.
     Clock awaited(std::int32_t k) const {
-        const auto& clocks = m_counter_clocks[std::size_t(k)];
+        const bool several = m_x.counters[std::size_t(k)].set_lanes.count() > 1;
+        const auto& clocks = several && !m_expected.empty() ? m_expected[std::size_t(k)] : m_counter_clocks[std::size_t(k)];
         const auto nth = std::size_t(m_out.counter_waits[std::size_t(k)]);
-        if (m_x.counters[std::size_t(k)].set_lanes.count() <= 1) return clocks[nth];
+        if (!several) return clocks[nth];
         Clock c{};
         std::vector<std::int32_t> column(clocks.size());
         for (std::size_t lane = 0; lane < c.size(); ++lane) {
@@ -390,6 +393,7 @@ class Runner {
     std::array<Clock, lane_count> m_gate_clock{}; // everything later on the pipe starts after this
     std::vector<Clock> m_post;
     std::vector<std::vector<Clock>> m_counter_clocks, m_flag_clocks;
+    std::vector<std::vector<Clock>> m_expected; // of an earlier pass: what every set of a counter has behind it
     std::vector<std::array<Clock, pipe_count>> m_lock_clocks;
     std::map<std::pair<std::int8_t, std::int64_t>, Unit> m_units;
 };
@@ -397,7 +401,18 @@ class Runner {
 } // namespace
 
 Firing fire(const SyncIndex& index, bool clocks, std::int32_t held, std::int32_t until, bool reverse_lanes) {
-    return Runner(index, clocks, {held, -1}, until).run(reverse_lanes);
+    const bool several = clocks && index.persistent && std::any_of(index.counters.begin(), index.counters.end(), [](const Counter& c) { return c.set_lanes.count() > 1; });
+    if (!several) return Runner(index, clocks, {held, -1}, until).run(reverse_lanes);
+    // Several pipes set one id: a wait is after e iff without e fewer than k sets remain, later sets included. Their clocks depend on
+    // the wait's in turn, so passes repeat until nothing changes; every fixed point is sound (docs/model/sync.md, section 2).
+    std::vector<std::vector<Clock>> expected;
+    for (;;) {
+        Runner r(index, true, {held, -1}, until);
+        r.expect(expected);
+        Firing f = r.run(reverse_lanes);
+        if (r.counter_clocks() == expected) return f;
+        expected = r.counter_clocks();
+    }
 }
 
 Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::int64_t work_limit) {
@@ -410,7 +425,7 @@ Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b
         open.pop_back();
         const std::size_t before = r.state().order.size();
         r.advance(false, true);
-        out.work += std::int64_t(r.state().order.size() - before) + 20;
+        out.work += std::int64_t(r.state().order.size() - before) + std::int64_t(index.trace.events.size()) + 100; // a copied run costs its size
         if (!seen.insert(r.state().head).second) continue;
         if (out.work > work_limit) return out.complete = false, out;
         if (held_a >= 0 && held_b >= 0 && r.state().fired[std::size_t(held_a)] && r.state().fired[std::size_t(held_b)]) return out.both_start = true, out;

@@ -237,8 +237,11 @@ bool pairings_go_forward(const SyncIndex& x) {
     const Trace& t = x.trace;
     const auto when = [&](std::int32_t i) { return t.events[std::size_t(i)].iteration; };
     const auto forward = [&](const std::vector<std::int32_t>& sets, const std::vector<std::int32_t>& waits) {
-        for (std::size_t k = 0; k < waits.size() && k < sets.size(); ++k)
-            if (when(sets[k]) > when(waits[k])) return false;
+        std::vector<std::int64_t> set_at;
+        for (std::int32_t s : sets) set_at.push_back(when(s));
+        std::sort(set_at.begin(), set_at.end()); // several pipes may set in turn
+        for (std::size_t k = 0; k < waits.size() && k < set_at.size(); ++k)
+            if (set_at[k] > when(waits[k])) return false;
         return true;
     };
     for (const Counter& c : x.counters)

@@ -9,18 +9,22 @@ namespace pto::verify {
 std::int64_t max_pending(const SyncIndex& x, const Firing& f, const Counter& c) {
     if (f.start.empty()) return 0;
     const Trace& t = x.trace;
-    std::int64_t most = 0, nth = 0;
+    // taken[k]: sets that know exactly k waits to be complete. With the (k+1)-th wait held back, all sets that know at most k can act.
+    std::vector<std::int64_t> taken(c.waits.size() + 1, 0);
     for (std::int32_t s : c.sets) {
-        if (!f.fired[std::size_t(s)]) break;
-        ++nth;
-        // Waits that this set has behind it are surely taken; an adversary holds all others back.
-        std::int64_t taken = 0;
+        if (!f.fired[std::size_t(s)]) continue;
+        std::int64_t known_waits = 0;
         for (std::size_t lane = 0; lane < lane_count; ++lane) {
             if (!c.wait_lanes[lane]) continue;
             const std::int32_t known = f.start[std::size_t(s)][lane];
-            taken += std::partition_point(c.waits.begin(), c.waits.end(), [&](std::int32_t w) { return t.events[std::size_t(w)].index <= known; }) - c.waits.begin();
+            known_waits += std::partition_point(c.waits.begin(), c.waits.end(), [&](std::int32_t w) { return t.events[std::size_t(w)].index <= known; }) - c.waits.begin();
         }
-        most = std::max(most, nth - taken);
+        ++taken[std::size_t(std::min(known_waits, std::int64_t(c.waits.size())))]; // several awaiting pipes: at most all of them
+    }
+    std::int64_t most = 0, sets = 0;
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+        sets += taken[k];
+        most = std::max(most, sets - std::int64_t(k));
     }
     return most;
 }

@@ -210,7 +210,7 @@ class Verifier {
             look({Policy::Branch::skipped, 0}, 0);
             if (auto why = harmless({})) m_reason = *why;
         }
-        if (!m_persistent && !m_explored_all) m_reason = "several pipes set or await one event id, and not every order could be followed";
+        if (!m_persistent && !m_explored_all) m_reason = "several pipes await one event id, and not every order could be followed";
         m_text = "this program, " + std::to_string(m_events) + " operations of one block";
     }
 
@@ -271,7 +271,7 @@ class Verifier {
         if (cut) m_reason = "the loops are longer than the work limit";
         else if (!complete || tried < last) m_reason = "the work limit ended the search";
         else if (!one) m_reason = "more than one loop of unknown length carries synchronisation";
-        else if (!m_persistent) m_reason = "several pipes set or await one event id";
+        else if (!m_persistent) m_reason = "several pipes await one event id";
         else if (auto why = harmless(around)) m_reason = *why;
         else if (m_loops.period_capped) m_reason = "the slots, ids and rings repeat together only after more tasks than are run";
         else if (auto why = counters_stay_modular(m_program, m_loops, m_plan.sweeping)) m_reason = *why;
@@ -373,7 +373,7 @@ class Verifier {
     Protection m_protection;
     Guesses m_guesses;
     bool m_persistent = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
-    std::int64_t m_explored = 0, m_choice_work = 4'000'000; // events fired to follow competing waits
+    std::int64_t m_explored = 0, m_choice_work = 1'500'000; // events fired to follow competing waits
 };
 
 } // namespace

@@ -368,3 +368,41 @@ TEST_CASE("a condition on the task number beyond a remainder is checked, not pro
     CHECK(v.status == Status::checked);
     CHECK(v.reason == "a condition depends on the number of the task");
 }
+
+TEST_CASE("an id that two pipes set and one awaits: k waits need k sets, whoever makes them") {
+    // The consumer works in place on V, then stores on MTE3; both hand the slot back over one id, and the producer waits twice.
+    const auto run = [](std::int32_t waits) {
+        return judge(
+            [=](FunctionBuilder& b) {
+                const auto x = x_of(b);
+                const auto c = b.slot(b.group("c", tile_type(32, 64, M::vec), {0}, {5})), acc = b.slot(b.group("acc", tile_type(64, 64, M::acc), {0}, {3}));
+                b.loop(b.var("i"), b.dim(x, 0), [&] {
+                    for (std::int32_t k = 0; k < waits; ++k) b.cross_wait(P::fix, b.num(2));
+                    b.op("move", {c, acc}, {{"acc_to_vec_mode", isa::enum_value(isa::AccToVecMode::split_m)}});
+                    b.cross_set(P::fix, b.num(0));
+                    for (std::int32_t k = waits; k < 2; ++k) b.cross_wait(P::fix, b.num(2));
+                });
+                b.cross_wait(P::fix, b.num(2)), b.cross_wait(P::fix, b.num(2));
+            },
+            [](FunctionBuilder& b) {
+                const auto x = x_of(b), y = y_of(b);
+                const auto c = b.slot(b.group("c", tile_type(32, 64, M::vec), {0}, {5}));
+                b.cross_set(P::v, b.num(2)), b.cross_set(P::mte3, b.num(2));
+                b.loop(b.var("i"), b.dim(x, 0), [&] {
+                    b.cross_wait(P::v, b.num(0));
+                    b.op("muls", {c, c, b.real(2.0)});
+                    b.op("store", {y, c, at(b, b.binary(E::mul, b.query(E::subblock_idx), b.num(32)))});
+                    b.cross_set(P::v, b.num(2));
+                    b.cross_set(P::mte3, b.num(2));
+                });
+            });
+    };
+    const auto good = run(2);
+    INFO(verify::print(good));
+    CHECK(good.status == Status::proven);
+    for (const auto& id : good.ids)
+        if (id.id == 2) CHECK(id.max_pending == 2);
+    const auto bad = run(1); // one return is enough to go on: the other pipe may still work on the tile
+    INFO(verify::print(bad));
+    CHECK(find(bad, HazardKind::race));
+}
