@@ -93,7 +93,9 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     second.writes = later.access.write;
     bool fresh = false;
     Hazard* h = m_launch.findings.find(one_pipe ? HazardKind::same_pipe : HazardKind::race, first, second, now.access.space, fresh);
-    const bool harmless = same_write(old.access, now.access);
+    // A dump only looks: it may print a stale value, it changes none.
+    const bool looks = old.site->semantics == isa::Semantics::dump || now.site->semantics == isa::Semantics::dump;
+    const bool harmless = looks || same_write(old.access, now.access);
     if (!h || (!fresh && (one_pipe || harmless || h->is_error))) return; // told already, unless it turns out worse now
     const bool several = m_launch.findings.several_blocks();
     h->is_error = !one_pipe && !harmless;
@@ -128,7 +130,7 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     const std::string a = who(h->first), b = who(h->second);
     const std::string verb = later.access.write ? (earlier.access.write ? "may overwrite what " + a + " is still writing" : "may overwrite what " + a + " still reads")
                                               : "may read before " + a + " has written";
-    const std::string result = harmless ? "; both write the same values" : "";
+    const std::string result = looks ? "; the dump may show a stale value" : harmless ? "; both write the same values" : "";
     h->message = (h->what.empty() ? std::string(isa::name(now.access.space)) : h->what) + ": " + b + " " + verb + result;
     if (one_pipe) {
         h->order = "both run on " + core_and_pipe(h->second, several) + ", where the second may start before the first is complete";

@@ -74,7 +74,8 @@ void check_between_blocks(Launch& launch) {
         Place first = Findings::place_of(x), second = Findings::place_of(y);
         bool fresh = false;
         Hazard* h = launch.findings.find(HazardKind::block_race, first, second, MemorySpace::ddr, fresh);
-        const bool harmless = same_write(a.access, b.access);
+        const bool looks = a.site->semantics == isa::Semantics::dump || b.site->semantics == isa::Semantics::dump;
+        const bool harmless = looks || same_write(a.access, b.access);
         if (!h || (!fresh && (harmless || h->is_error))) return;
         h->is_error = !harmless;
         h->first = first;
@@ -100,7 +101,7 @@ void check_between_blocks(Launch& launch) {
         }
         const std::string rows = h->row_begin >= 0 ? " rows " + std::to_string(h->row_begin) + " to " + std::to_string(h->row_end) : "";
         h->message = h->what + rows + ": " + text(first.core, true) + (first.writes ? " writes" : " reads") + " what " + text(second.core, true) +
-                     (second.writes ? " writes" : " reads") + (harmless ? ", with the same values" : "");
+                     (second.writes ? " writes" : " reads") + (looks ? "; the dump may show a stale value" : harmless ? ", with the same values" : "");
         h->order = "blocks run in any order, and no grid-wide synchronisation lies between the two";
         h->repair = first.writes && second.writes ? "let each block own its rows, or add atomically" : "put sync_all between the two, or let each block own its rows";
     };
