@@ -163,12 +163,15 @@ class Signs {
 void check_arithmetic(Context& c) {
     Signs signs(c.f);
     std::set<std::int32_t> seen;
-    auto visit = [&](auto&& self, ir::ExprId id) -> void {
+    auto visit = [&](auto&& self, ir::ExprId id, bool guarded) -> void {
         if (!id.valid() || !seen.insert(id.index).second) return;
         const ir::Expr& e = c.f[id];
-        self(self, e.a);
-        self(self, e.b);
-        self(self, e.c);
+        // What stands behind `and` counts only where the condition before it holds: `i in pl.range(6, n, 2)` is i >= 6 and (i - 6) % 2 == 0.
+        bool behind = guarded || e.op == ir::ExprOp::logical_and;
+        self(self, e.a, guarded);
+        self(self, e.b, behind);
+        self(self, e.c, guarded);
+        if (guarded) return;
         if ((e.op != ir::ExprOp::floor_div && e.op != ir::ExprOp::mod) || isa::is_float(e.dtype)) return;
         if (c.constant(e.a) && c.constant(e.b)) return;
         if (signs.of(e.a) != Sign::may_be_negative && signs.of(e.b) != Sign::may_be_negative) return;
@@ -178,7 +181,7 @@ void check_arithmetic(Context& c) {
                                      (e.op == ir::ExprOp::mod ? "keeps the sign of the dividend, Python that of the divisor" : "rounds toward zero, Python rounds down"));
         if (d.advice.empty() && e.op == ir::ExprOp::mod) d.advice.push_back("add a multiple of the divisor before %");
     };
-    each_statement(c.f.body, [&](const ir::Stmt& s) { each_expression(s, [&](ir::ExprId e) { visit(visit, e); }); });
+    each_statement(c.f.body, [&](const ir::Stmt& s) { each_expression(s, [&](ir::ExprId e) { visit(visit, e, false); }); });
 }
 
 } // namespace pto::check

@@ -4,6 +4,7 @@
 
 #include "engine/ir/kernel.hpp"
 
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -60,17 +61,29 @@ void ids(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
 }
 
 void declared_locks(Context& c) {
-    for (const ir::TileDecl& d : c.f.decls)
+    if (!c.chip.has_mutex) return; // the locks are dropped on such a chip; its kernels carry flags
+    for (const ir::TileDecl& d : c.f.decls) {
+        std::set<std::int32_t> missing, reserved; // said once a declaration, however many slots
         for (const auto& slot : d.mutex)
             for (std::int32_t id : slot) {
-                if (!c.chip.has_mutex) continue; // the locks are dropped on such a chip; its kernels carry flags
-                if (id < 0 || id >= c.chip.mutex_ids)
-                    c.report(Code::mutex_id_range, d.at, "mutex id " + std::to_string(id) + " of " + ticked(d.name) + "; ids are 0 to " + std::to_string(c.chip.mutex_ids - 1));
-                else if (id >= c.chip.safe_mutex_ids)
-                    c.report(Code::mutex_id_reserved, d.at,
-                             "mutex id " + std::to_string(id) + " of " + ticked(d.name) + "; " + std::to_string(c.chip.safe_mutex_ids) + " to " +
-                                 std::to_string(c.chip.mutex_ids - 1) + " are reserved for the system");
+                if (id < 0 || id >= c.chip.mutex_ids) missing.insert(id);
+                else if (id >= c.chip.safe_mutex_ids) reserved.insert(id);
             }
+        auto list = [](const std::set<std::int32_t>& ids) {
+            std::string text = ids.size() > 1 ? "mutex ids " : "mutex id ";
+            for (auto at = ids.begin(); at != ids.end(); ++at) {
+                if (at != ids.begin()) text += std::next(at) == ids.end() ? " and " : ", ";
+                text += std::to_string(*at);
+            }
+            return text;
+        };
+        if (!missing.empty())
+            c.report(Code::mutex_id_range, d.at, list(missing) + " of " + ticked(d.name) + "; ids are 0 to " + std::to_string(c.chip.mutex_ids - 1));
+        if (!reserved.empty())
+            c.report(Code::mutex_id_reserved, d.at,
+                     list(reserved) + " of " + ticked(d.name) + "; " + std::to_string(c.chip.safe_mutex_ids) + " to " + std::to_string(c.chip.mutex_ids - 1) +
+                         " are reserved for the system");
+    }
 }
 
 // ---------------------------------------------------------------- pairing

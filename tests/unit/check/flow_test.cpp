@@ -213,6 +213,10 @@ TEST_CASE("integer division of what may be negative", "[check]") {
     CHECK(run([&](FunctionBuilder& b, ir::VarId i, ir::VarId n) { return mod(b, b.binary(E::sub, b.get(n), b.get(i))); }).empty());
     CHECK(count(run([&](FunctionBuilder& b, ir::VarId i, ir::VarId n) { return mod(b, b.binary(E::sub, b.get(i), b.get(n))); }), Code::negative_division) == 1);
     CHECK(count(run([&](FunctionBuilder& b, ir::VarId i, ir::VarId) { return b.binary(E::floor_div, b.binary(E::sub, b.get(i), b.num(8)), b.num(2)); }), Code::negative_division) == 1);
+    // i >= 6 and (i - 6) % 4 == 0
+    CHECK(run([&](FunctionBuilder& b, ir::VarId i, ir::VarId) {
+              return b.binary(E::logical_and, b.binary(E::ge, b.get(i), b.num(6)), b.binary(E::eq, mod(b, b.binary(E::sub, b.get(i), b.num(6))), b.num(0)));
+          }).empty());
     CHECK(run([&](FunctionBuilder& b, ir::VarId i, ir::VarId) { return mod(b, b.binary(E::max, b.num(0), b.binary(E::sub, b.get(i), b.num(8)))); }).empty());
 }
 

@@ -128,6 +128,9 @@ TEST_CASE("reserved and missing locks", "[check]") {
     FunctionBuilder b(isa::Core::vector);
     b.group("a", tile_type(32, 64, M::vec), {0}, {29});
     CHECK(only(findings(b), Code::mutex_id_reserved, "mutex id 29 of `a`; 28 to 31 are reserved"));
+    FunctionBuilder ring(isa::Core::vector);
+    ring.group("a", tile_type(32, 64, M::vec), {0, 0x2000, 0x4000}, {28, 29, 31});
+    CHECK(only(findings(ring), Code::mutex_id_reserved, "mutex ids 28, 29 and 31 of `a`"));
     FunctionBuilder scale(isa::Core::cube);
     isa::TileType t = tile_type(16, 2, M::scale_left, D::fp8e8m0);
     t.layout = isa::Layout::zz;
