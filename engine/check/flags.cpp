@@ -233,6 +233,15 @@ class Subcores {
 
     void run() {
         if (!c.kernel.is_mix() || c.f.core != isa::Core::vector) return;
+        // What the cube does in INTRA_BLOCK mode: only that joins both vector cores. A unicast wait takes one of them, and may be met by a
+        // set in either mode.
+        each_statement(c.kernel.cube->body, [&](const ir::Stmt& s) {
+            const auto* op = std::get_if<ir::Op>(&s.what);
+            if (!op || (op->row->semantics != Semantics::cross_set && op->row->semantics != Semantics::cross_wait)) return;
+            Context cube(c.kernel, *c.kernel.cube, c.chip, m_unused);
+            if (cube.enumerator<Mode>(*op, "sync_mode").value_or(Mode::intra_block) != Mode::intra_block) return;
+            m_cube.insert({op->row->semantics == Semantics::cross_set, cube.integer(*op, "event_id").value_or(-1)});
+        });
         // Variables that hold something derived from the subcore's number.
         for (bool grown = true; grown;) {
             grown = false;
@@ -296,6 +305,7 @@ class Subcores {
                 const auto& other = side == &then ? otherwise : then;
                 auto match = other.find(key);
                 if (match != other.end() && match->second.first == value.first) continue;
+                if (!m_cube.count({!key.first, key.second}) && !m_cube.count({!key.first, -1}) && key.second >= 0) continue;
                 c.report(Code::intra_block_condition, value.second->at,
                          std::string(key.first ? "this set" : "this wait") + " in INTRA_BLOCK mode depends on which vector core runs it; the cube " +
                              (key.first ? "waits for both" : "signals both") + ", so the other core's counter runs out of step")
@@ -304,6 +314,8 @@ class Subcores {
     }
 
     Context& c;
+    Diagnostics m_unused;
+    std::set<std::pair<bool, std::int64_t>> m_cube; // (sets, id)
     std::set<std::int32_t> m_tainted;
 };
 

@@ -104,6 +104,14 @@ TEST_CASE("both vector cores run the same INTRA_BLOCK flags", "[check]") {
     CHECK(run([](FunctionBuilder& b) {
               b.when(b.binary(E::eq, b.query(E::subblock_idx), b.num(0)), [&] { b.cross_set(Pipe::v, b.num(0)); }, [&] { b.cross_set(Pipe::v, b.num(0)); });
           }).empty());
+    // The cube waits for one of them in unicast mode: that is what unicast is for.
+    FunctionBuilder cube(isa::Core::cube), vector(isa::Core::vector);
+    cube.op("system.wait_cross_core", {}, {{"pipe", isa::enum_value(Pipe::s)}, {"event_id", std::int64_t(15)}, {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::unicast_block)}});
+    vector.when(vector.binary(E::eq, vector.query(E::subblock_idx), vector.num(0)), [&] { vector.cross_set(Pipe::s, vector.num(15)); });
+    ir::Kernel unicast;
+    unicast.cube = cube.f;
+    unicast.vector = vector.f;
+    CHECK(check::check(unicast, chip()).empty());
     // The block's number does not tell the cores apart.
     CHECK(run([](FunctionBuilder& b) {
               auto block = b.var("block");
