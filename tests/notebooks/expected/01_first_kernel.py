@@ -14,7 +14,7 @@ def sites(text: str) -> int:
 WORDS = {
     "en": {"panel": "PROVEN  relu_matmul  preload 2", "proven": "PROVEN  sync plan of relu_matmul", "shape": "preload 2: ring depth 4, drain beats 3",
            "faster": r"([\d.]+) times faster than preload 0", "predicted": "PREDICTED", "refused": "REFUSED"},
-    "zh": {"panel": "已证明 relu_matmul", "proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
+    "zh": {"panel": "已证明  relu_matmul  preload 2", "proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
            "faster": r"相对 preload 0 提速 ([\d.]+) 倍", "predicted": "预测", "refused": "已拒绝"},
 }
 
