@@ -235,10 +235,10 @@ class Subcores {
         if (!c.kernel.is_mix() || c.f.core != isa::Core::vector) return;
         // What the cube does in INTRA_BLOCK mode: only that joins both vector cores. A unicast wait takes one of them, and may be met by a
         // set in either mode.
+        Context cube(c.kernel, *c.kernel.cube, c.chip, m_unused);
         each_statement(c.kernel.cube->body, [&](const ir::Stmt& s) {
             const auto* op = std::get_if<ir::Op>(&s.what);
             if (!op || (op->row->semantics != Semantics::cross_set && op->row->semantics != Semantics::cross_wait)) return;
-            Context cube(c.kernel, *c.kernel.cube, c.chip, m_unused);
             if (cube.enumerator<Mode>(*op, "sync_mode").value_or(Mode::intra_block) != Mode::intra_block) return;
             m_cube.insert({op->row->semantics == Semantics::cross_set, cube.integer(*op, "event_id").value_or(-1)});
         });
