@@ -25,14 +25,17 @@ bool covers(const Access& outer, const Access& inner) {
 }
 
 bool same_write(const Access& a, const Access& b) {
-    return a.write && b.write && a.content && a.content == b.content && a.first == b.first && a.last == b.last && covers(a, b) && covers(b, a);
+    return a.write && b.write && a.content && a.content == b.content && a.first == b.first && a.last == b.last &&
+           covers(a, b) && covers(b, a);
 }
 
 void AccessLog::drop_covered(Live& live, const LoggedAccess& now) {
     for (auto it = live.lower_bound(now.access.first); it != live.end() && it->first < now.access.last;) {
         // An atomic addition does not replace what was there: an earlier plain write stays visible to later checks.
-        if (!now.access.atomic && covers(now.access, it->second.access)) it = live.erase(it);
-        else ++it;
+        if (!now.access.atomic && covers(now.access, it->second.access))
+            it = live.erase(it);
+        else
+            ++it;
     }
 }
 
@@ -47,7 +50,8 @@ void AccessLog::record(const LoggedAccess& now) {
     auto [begin, end] = mine.equal_range(now.access.first);
     for (auto it = begin; it != end; ++it)
         // Whatever waits for the later access of a pipe has waited for the earlier one.
-        if (it->second.pipe == now.pipe && it->second.access.atomic == now.access.atomic && covers(now.access, it->second.access)) {
+        if (it->second.pipe == now.pipe && it->second.access.atomic == now.access.atomic &&
+            covers(now.access, it->second.access)) {
             it->second = now;
             return;
         }

@@ -1,9 +1,9 @@
 #pragma once
 /// Which bytes an operation touches, and the happens-before check over them.
 ///
-/// An access log keeps, per memory, the accesses that can still race with something: a write drops what it covers, a read drops an
-/// earlier equal read of its own pipe. A pair races iff bytes overlap, one writes, not both are atomic, and the clock at the later start
-/// does not cover the earlier completion.
+/// An access log keeps, per memory, the accesses that can still race with something: a write drops what it covers, a
+/// read drops an earlier equal read of its own pipe. A pair races iff bytes overlap, one writes, not both are atomic,
+/// and the clock at the later start does not cover the earlier completion.
 
 #include "engine/execute/clock.hpp"
 #include "engine/execute/numerics/tile_map.hpp"
@@ -23,10 +23,10 @@ struct Access {
     isa::MemorySpace space = isa::MemorySpace::ddr;
     std::int8_t core = 0;
     bool write = false, atomic = false;
-    std::int16_t operand = -1;         // position in the operation, for names
-    std::int64_t first = 0, last = 0;  // hull
-    std::uint64_t content = 0;         // writes that others may repeat: a hash of the bytes, 0 unknown
-    numerics::Footprint bytes;         // absolute addresses in the memory
+    std::int16_t operand = -1;        // position in the operation, for names
+    std::int64_t first = 0, last = 0; // hull
+    std::uint64_t content = 0;        // writes that others may repeat: a hash of the bytes, 0 unknown
+    numerics::Footprint bytes;        // absolute addresses in the memory
 };
 
 /// Accesses of one operation; reused between events.
@@ -42,7 +42,7 @@ struct LoggedAccess {
     const Instruction* site = nullptr;
     CoreName core;
     const std::vector<std::string>* stages = nullptr; // names of its core's stages
-    std::int16_t pipe = 0;             // pipe_slot
+    std::int16_t pipe = 0;                            // pipe_slot
     std::int16_t stage = -1;
     std::uint32_t tick = 0;
     std::int64_t task = -1, sequence = -1;
@@ -54,13 +54,19 @@ class AccessLog {
   public:
     /// Calls conflict(old) for every live access that overlaps `now` and is not covered by `clock`, then records `now`.
     /// `ordered(old)` may accept pairs by a rule of its own (same pipe).
-    template <class Conflict> void add(const LoggedAccess& now, const Clock& clock, Conflict&& conflict) {
+    template <class Conflict>
+    void add(const LoggedAccess& now, const Clock& clock, Conflict&& conflict) {
         scan(m_writes, now, clock, conflict);
         if (now.access.write) scan(m_reads, now, clock, conflict);
         record(now);
     }
-    void clear() { m_writes.clear(); m_reads.clear(); m_longest[0] = m_longest[1] = 0; }
-    template <class F> void for_each(F&& f) const {
+    void clear() {
+        m_writes.clear();
+        m_reads.clear();
+        m_longest[0] = m_longest[1] = 0;
+    }
+    template <class F>
+    void for_each(F&& f) const {
         for (const auto& e : m_writes) f(e.second);
         for (const auto& e : m_reads) f(e.second);
     }
@@ -68,11 +74,13 @@ class AccessLog {
   private:
     using Live = std::multimap<std::int64_t, LoggedAccess>; // by first byte
     Live m_writes, m_reads;
-    std::int64_t m_longest[2] = {0, 0};                     // longest hull ever, [writes, reads]
+    std::int64_t m_longest[2] = {0, 0}; // longest hull ever, [writes, reads]
 
-    template <class Conflict> void scan(Live& live, const LoggedAccess& now, const Clock& clock, Conflict& conflict) {
+    template <class Conflict>
+    void scan(Live& live, const LoggedAccess& now, const Clock& clock, Conflict& conflict) {
         const std::int64_t longest = m_longest[&live == &m_reads];
-        for (auto it = live.lower_bound(now.access.first - longest + 1); it != live.end() && it->first < now.access.last; ++it) {
+        for (auto it = live.lower_bound(now.access.first - longest + 1);
+             it != live.end() && it->first < now.access.last; ++it) {
             const LoggedAccess& old = it->second;
             if (old.access.last <= now.access.first || clock.covers(old.pipe, old.tick)) continue;
             if (!(old.access.write || now.access.write) || (old.access.atomic && now.access.atomic)) continue;

@@ -1,8 +1,9 @@
 #pragma once
-/// One block running: its cores' scalar units, pipe queues and memories, moved one event at a time under an order policy.
+/// One block running: its cores' scalar units, pipe queues and memories, moved one event at a time under an order
+/// policy.
 ///
-/// Events of a pipe are start and completion of its items, one item at a time; the scalar unit fetches, places into queues (it stalls
-/// when one is full) and runs what belongs to pipe S. docs: design 3.
+/// Events of a pipe are start and completion of its items, one item at a time; the scalar unit fetches, places into
+/// queues (it stalls when one is full) and runs what belongs to pipe S. docs: design 3.
 
 #include "engine/execute/call.hpp"
 #include "engine/execute/sync_state.hpp"
@@ -30,11 +31,11 @@ struct Launch {
     Statistics statistics;
     Scratch scratch;
     std::vector<CoreRecord> records;
-    std::vector<std::string> texts;                    // printed, by block
-    std::vector<LoggedAccess> gm_accesses;             // of finished stretches, for the check between blocks
+    std::vector<std::string> texts;        // printed, by block
+    std::vector<LoggedAccess> gm_accesses; // of finished stretches, for the check between blocks
     std::vector<StageProgress> stages;
     std::int64_t work_since_poll = 0;
-    std::vector<CallWork> calls;                       // Record::calls
+    std::vector<CallWork> calls; // Record::calls
     std::map<const Instruction*, std::vector<std::int32_t>> calls_of;
     /// The number of an equal CallWork of this instruction.
     std::int32_t call_index(const Instruction& in, CallWork work);
@@ -52,31 +53,38 @@ struct Item {
     OpInstance op;
     const Instruction* site = nullptr;
     std::uint32_t tick = 0;
-    std::int32_t row = -1;                  // in the core's record
+    std::int32_t row = -1; // in the core's record
     std::uint8_t lock_count = 0;
     std::array<std::int32_t, 8> locks{};
     std::array<std::array<std::uint32_t, pipes_per_core>, 8> need{}; // releases required of the other pipes
     bool has_issue_clock = false;
-    Clock issue_clock;                      // what the scalar unit had waited for when it issued this
-    bool arrived = false;                   // sync_all: this core has been counted
+    Clock issue_clock;    // what the scalar unit had waited for when it issued this
+    bool arrived = false; // sync_all: this core has been counted
 };
 
 /// Result of an operation that has started and not completed, when the policy separates the two.
 struct Pending {
-    struct Piece { std::byte* at; std::byte* known; std::int64_t bytes, saved; };
+    struct Piece {
+        std::byte* at;
+        std::byte* known;
+        std::int64_t bytes, saved;
+    };
     std::vector<Piece> pieces;
     std::vector<std::byte> data;
-    void clear() { pieces.clear(); data.clear(); }
+    void clear() {
+        pieces.clear();
+        data.clear();
+    }
 };
 
 struct PipeRun {
     std::vector<Item> ring;
     std::int32_t head = 0, size = 0;
     bool started = false;
-    std::uint32_t issued = 0, done = 0;     // ticks
+    std::uint32_t issued = 0, done = 0; // ticks
     Clock clock;
     std::uint64_t blocked_at = ~std::uint64_t(0); // block version at which the head could not start
-    std::uint64_t issue_version = 0;        // scalar clock version last sent along
+    std::uint64_t issue_version = 0;              // scalar clock version last sent along
     Pending pending;
     Item& front() { return ring[std::size_t(head)]; }
 };
@@ -89,15 +97,21 @@ struct CoreRun {
     std::unique_ptr<CoreMemory> memory;
     std::array<PipeRun, pipes_per_core> pipes; // pipe S uses clock and ticks only
     bool finished = false, holding = false;
-    Item held;                              // fetched, not placed yet; or the S operation at hand
+    Item held; // fetched, not placed yet; or the S operation at hand
     std::int64_t next_sequence = 0;
-    std::uint64_t scalar_version = 1;       // changes when the scalar unit learns something
-    std::int32_t stopped_by = -1;           // pipe whose cross-core wait stops this core's issue (A2, A3)
+    std::uint64_t scalar_version = 1; // changes when the scalar unit learns something
+    std::int32_t stopped_by = -1;     // pipe whose cross-core wait stops this core's issue (A2, A3)
     CoreRegisters registers;
     std::vector<std::pair<std::int64_t, std::string>> prints; // by sequence
     CoreRecord record;
-    struct Task { std::int64_t task; std::int64_t open; };
-    struct Stage { std::int64_t entered = 0, finished = 0; std::deque<Task> tasks; };
+    struct Task {
+        std::int64_t task;
+        std::int64_t open;
+    };
+    struct Stage {
+        std::int64_t entered = 0, finished = 0;
+        std::deque<Task> tasks;
+    };
     std::vector<Stage> stages;
     bool idle() const {
         for (const PipeRun& p : pipes)
@@ -161,7 +175,9 @@ class BlockRun {
     void hold_back(PipeRun& p);
     void release_pending(PipeRun& p);
     void flush_gm_log();
-    void learn(CoreRun& c, int pipe, const Clock& clock) { join(c.pipes[std::size_t(pipe)].clock, clock, m_launch.grid.arena); }
+    void learn(CoreRun& c, int pipe, const Clock& clock) {
+        join(c.pipes[std::size_t(pipe)].clock, clock, m_launch.grid.arena);
+    }
     void learn_grid(CoreRun& c, int pipe, const GridKnowledge* g);
     SetEvent set_event(const CoreRun& c, int pipe, const Item& item) const;
     std::pair<std::size_t, std::size_t> unit_range(const Item& item, const CoreRun& c) const;
@@ -172,7 +188,8 @@ class BlockRun {
     bool cross_ready(CoreRun& c, const Item& item);
     void track_issue(CoreRun& c, const Item& item);
     void track_done(CoreRun& c, const Item& item);
-    void say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message, std::string repair = {});
+    void say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message,
+             std::string repair = {});
 
     Launch& m_launch;
     std::int32_t m_block;
@@ -181,8 +198,8 @@ class BlockRun {
     BlockSync m_sync;
     AccessList m_accesses;
     std::array<std::array<AccessLog, 10>, cores_per_block> m_logs;
-    std::vector<AccessLog> m_gm_logs;                 // by GM range
-    AccessLog m_shared_log;                           // SSBUF
+    std::vector<AccessLog> m_gm_logs;                       // by GM range
+    AccessLog m_shared_log;                                 // SSBUF
     std::array<std::uint32_t, pipes_per_block> m_flushed{}; // ticks already handed to the launch
     std::uint64_t m_version = 1;
     std::uint64_t m_random = 0;

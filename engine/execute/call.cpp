@@ -13,8 +13,10 @@ std::string Call::operand_name(int i) const {
             std::string s = (*site.function)[*t].name;
             if (is_tile(i) && tile(i).decl.valid()) {
                 const ir::TileDecl& d = (*site.function)[tile(i).decl];
-                if (d.slots() > 1) s = d.name + " slot " + std::to_string(tile(i).slot);
-                else if (s.empty()) s = d.name;
+                if (d.slots() > 1)
+                    s = d.name + " slot " + std::to_string(tile(i).slot);
+                else if (s.empty())
+                    s = d.name;
             }
             return s;
         }
@@ -34,7 +36,8 @@ Span Call::operand_span(int i) const {
 
 const OperandInstance* Call::runtime(Key k) const {
     const int at = site.keys[std::size_t(k)];
-    if (at < 0 || at >= int(op.attributes.size()) || op.attributes[std::size_t(at)].kind == OperandInstance::Kind::none) return nullptr;
+    if (at < 0 || at >= int(op.attributes.size()) || op.attributes[std::size_t(at)].kind == OperandInstance::Kind::none)
+        return nullptr;
     return &op.attributes[std::size_t(at)];
 }
 const ir::AttributeValue* Call::constant(Key k) const {
@@ -74,18 +77,22 @@ DType Call::type(Key k, DType fallback) const {
 }
 
 int Call::home(const TileValue& t) const {
-    // Tiles live in the issuing core; Vec tiles named by the cube and Mat tiles named by a vector core live on the other side.
+    // Tiles live in the issuing core; Vec tiles named by the cube and Mat tiles named by a vector core live on the
+    // other side.
     const bool on_vector = t.type->memory == MemorySpace::vec;
     const bool is_vector = machine.kind[std::size_t(core)] == isa::Core::vector;
     if (on_vector == is_vector) return core;
     const int place = on_vector ? machine.vector(0) : machine.cube();
-    if (place < 0) refuse(std::string("a ") + std::string(isa::name(t.type->memory)) + " tile needs the other core of the block, which has no program");
+    if (place < 0)
+        refuse(std::string("a ") + std::string(isa::name(t.type->memory)) +
+               " tile needs the other core of the block, which has no program");
     return place;
 }
 
 num::TileMap map_of(const isa::TileType& type, std::array<std::int32_t, 2> valid) {
-    // An accumulator keeps its physical stride unless it is compact: a product of 128 rows is read back 72 rows at a time by published
-    // kernels (matmul with a row tail), which no stride taken from the reader's valid shape would allow.
+    // An accumulator keeps its physical stride unless it is compact: a product of 128 rows is read back 72 rows at a
+    // time by published kernels (matmul with a row tail), which no stride taken from the reader's valid shape would
+    // allow.
     if (type.memory == MemorySpace::acc && type.compact != 1) return num::tile_map(type);
     return num::tile_map(type, valid);
 }
@@ -102,8 +109,10 @@ TileView Call::view(const TileValue& t, int place) const {
     v.dtype = t.type->dtype;
     v.map = map_of(*t.type, {t.valid_rows, t.valid_cols});
     if (t.row_stride > 0) { // a sub-view keeps the stride of the tile it was cut from
-        if (t.type->layout == isa::Layout::nd && v.map.row_block == num::TileMap::unblocked) v.map.row_near = t.row_stride;
-        else if (t.type->layout == isa::Layout::dn && v.map.col_block == num::TileMap::unblocked) v.map.col_near = t.row_stride;
+        if (t.type->layout == isa::Layout::nd && v.map.row_block == num::TileMap::unblocked)
+            v.map.row_near = t.row_stride;
+        else if (t.type->layout == isa::Layout::dn && v.map.col_block == num::TileMap::unblocked)
+            v.map.col_near = t.row_stride;
     }
     return v;
 }
@@ -114,7 +123,8 @@ void Call::require_known(const TileView& v, const num::Footprint& absolute, int 
     std::int64_t missing = -1;
     num::for_each_interval(absolute, [&](std::int64_t first, std::int64_t n) {
         if (missing < 0)
-            if (const void* hole = std::memchr(known + first, 0, std::size_t(n))) missing = static_cast<const std::byte*>(hole) - known;
+            if (const void* hole = std::memchr(known + first, 0, std::size_t(n)))
+                missing = static_cast<const std::byte*>(hole) - known;
     });
     if (missing < 0) return;
     Place place = findings->place_of(self);
@@ -135,8 +145,9 @@ void Call::require_known(const TileView& v, const num::Footprint& absolute, int 
     h->begin = missing;
     h->end = missing + 1;
     h->what = place.operand;
-    h->message = std::string(use) + " uses " + (place.operand.empty() ? "a tile" : place.operand) + "[" + std::to_string(row) + ", " + std::to_string(col) +
-                 "], which nobody has written (" + std::string(isa::name(v.space())) + " address " + std::to_string(missing) + "; valid shape " +
+    h->message = std::string(use) + " uses " + (place.operand.empty() ? "a tile" : place.operand) + "[" +
+                 std::to_string(row) + ", " + std::to_string(col) + "], which nobody has written (" +
+                 std::string(isa::name(v.space())) + " address " + std::to_string(missing) + "; valid shape " +
                  std::to_string(v.rows) + " x " + std::to_string(v.cols) + ")";
     h->repair = "write the whole valid region first, or set the valid shape to what was written";
 }
@@ -146,7 +157,8 @@ void Call::require_known(const TileView& v, int operand, std::string_view use) c
 void Call::mark_known(const TileView& v, const num::Footprint& absolute) {
     if (!v.known) return;
     std::byte* known = v.memory->known.get();
-    num::for_each_interval(absolute, [&](std::int64_t first, std::int64_t n) { std::memset(known + first, 1, std::size_t(n)); });
+    num::for_each_interval(absolute,
+                           [&](std::int64_t first, std::int64_t n) { std::memset(known + first, 1, std::size_t(n)); });
 }
 void Call::work(std::int64_t units) const {
     if (launch) launch->work(units);
@@ -169,7 +181,8 @@ void note_work(Call& c, const TileView& region) {
     int bits = region.map.bits, sources = 0;
     for (int i = 0; i < int(c.op.operands.size()); ++i) {
         if (!c.is_tile(i)) continue;
-        const isa::Role role = i < int(c.site.row->operands.size()) ? c.site.row->operands[std::size_t(i)].role : isa::Role::none;
+        const isa::Role role =
+            i < int(c.site.row->operands.size()) ? c.site.row->operands[std::size_t(i)].role : isa::Role::none;
         if (role == isa::Role::none) continue;
         bits = std::max(bits, isa::bits(c.tile(i).type->dtype));
         const auto address = std::uint16_t(c.tile(i).address / 32);

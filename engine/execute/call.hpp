@@ -1,12 +1,13 @@
 #pragma once
-/// One operation about to run: its operands, attributes and the memories it may touch. Meanings (one family a file) work on this.
+/// One operation about to run: its operands, attributes and the memories it may touch. Meanings (one family a file)
+/// work on this.
 
 #include "engine/execute/access.hpp"
 #include "engine/execute/findings.hpp"
+#include "engine/execute/instruction.hpp"
 #include "engine/execute/memory.hpp"
 #include "engine/execute/numerics/matmul.hpp"
 #include "engine/execute/numerics/tile_copy.hpp"
-#include "engine/execute/instruction.hpp"
 #include "engine/program/instance.hpp"
 
 #include <string>
@@ -17,8 +18,8 @@ namespace pto::execute {
 
 namespace num = pto::numerics;
 using isa::DType;
-using program::OpInstance;
 using program::OperandInstance;
+using program::OpInstance;
 using program::Scalar;
 using program::TensorValue;
 using program::TileValue;
@@ -30,7 +31,8 @@ struct Stop {
     Span at;
 };
 
-/// The cores of one block as the data sees them. A core is named by its place: AIC first when there is one, then the AIVs.
+/// The cores of one block as the data sees them. A core is named by its place: AIC first when there is one, then the
+/// AIVs.
 struct Machine {
     std::array<CoreMemory*, cores_per_block> memory{};
     std::array<isa::Core, cores_per_block> kind{};
@@ -38,14 +40,16 @@ struct Machine {
     std::array<std::uint32_t, 1024> shared_words{}; // SSBUF
     std::array<bool, 1024> shared_known{};
     int cube() const { return cores > 0 && kind[0] == isa::Core::cube ? 0 : -1; }
-    int vector(int subblock) const { return cube() == 0 ? (subblock + 1 < cores ? subblock + 1 : -1) : (subblock < cores ? subblock : -1); }
+    int vector(int subblock) const {
+        return cube() == 0 ? (subblock + 1 < cores ? subblock + 1 : -1) : (subblock < cores ? subblock : -1);
+    }
     int subblock(int place) const { return cube() == 0 ? place - 1 : place; }
 };
 
 /// Special registers of a core.
 struct CoreRegisters {
-    std::int64_t spr = 0;                              // AR: bytes of the last squeeze
-    std::array<std::uint64_t, 2> mask{~0ull, ~0ull};   // legacy vector mask, {low, high}
+    std::int64_t spr = 0;                            // AR: bytes of the last squeeze
+    std::array<std::uint64_t, 2> mask{~0ull, ~0ull}; // legacy vector mask, {low, high}
     bool count_mode = false;
 };
 
@@ -81,9 +85,9 @@ struct Scratch {
 struct TileView {
     const TileValue* value = nullptr;
     Memory* memory = nullptr;
-    int core = 0;                  // place whose memory it is
+    int core = 0; // place whose memory it is
     std::byte* data = nullptr;
-    std::byte* known = nullptr;    // null where there is no shadow
+    std::byte* known = nullptr; // null where there is no shadow
     num::TileMap map;
     std::int64_t rows = 0, cols = 0; // valid
     DType dtype = DType::fp32;
@@ -102,19 +106,19 @@ struct Call {
     Scratch& scratch;
     const Instruction& site;
     const OpInstance& op;
-    int core = 0;                   // place of the issuing core
-    Row* row = nullptr;             // work numbers of the record; null when not recorded
-    Findings* findings = nullptr;   // null when hazards are off
-    LoggedAccess self;              // who this is, for findings
+    int core = 0;                 // place of the issuing core
+    Row* row = nullptr;           // work numbers of the record; null when not recorded
+    Findings* findings = nullptr; // null when hazards are off
+    LoggedAccess self;            // who this is, for findings
     Statistics& statistics;
     CoreRegisters& registers;
-    std::string* print = nullptr;   // text this operation prints
+    std::string* print = nullptr;      // text this operation prints
     const SourceMap* source = nullptr; // for printed places; may be null
-    Scalar result;                  // getval
+    Scalar result;                     // getval
     std::int32_t block_num = 1;
-    AccessList late_accesses;       // vector calls: what they touched, known afterwards
-    CallWork call_work;             // vector calls: register operations, for the record
-    Launch* launch = nullptr;       // for long work: asks the sink now and then
+    AccessList late_accesses; // vector calls: what they touched, known afterwards
+    CallWork call_work;       // vector calls: register operations, for the record
+    Launch* launch = nullptr; // for long work: asks the sink now and then
     void work(std::int64_t units) const;
     std::vector<std::uint32_t> words; // ssbuf_load
 
@@ -125,7 +129,9 @@ struct Call {
     bool is_tensor(int i) const { return has(i) && operand(i).kind == OperandInstance::Kind::tensor; }
     const TileValue& tile(int i) const { return operand(i).tile; }
     const TensorValue& tensor(int i) const { return operand(i).tensor; }
-    std::int64_t integer(int i, std::int64_t fallback = 0) const { return has(i) ? operand(i).scalar.integer : fallback; }
+    std::int64_t integer(int i, std::int64_t fallback = 0) const {
+        return has(i) ? operand(i).scalar.integer : fallback;
+    }
     std::string operand_name(int i) const;
     Span operand_span(int i) const;
 
@@ -134,7 +140,7 @@ struct Call {
     const OperandInstance* runtime(Key k) const;
     const ir::AttributeValue* constant(Key k) const;
     bool given(Key k) const;
-    int choice(Key k, int fallback) const;               // ordinal of an enumeration
+    int choice(Key k, int fallback) const; // ordinal of an enumeration
     std::int64_t number(Key k, std::int64_t fallback) const;
     double real(Key k, double fallback) const;
     DType type(Key k, DType fallback) const;

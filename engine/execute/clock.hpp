@@ -18,7 +18,8 @@ inline constexpr int pipes_per_block = pipes_per_core * cores_per_block;
 
 inline int pipe_slot(int core, isa::Pipe pipe) { return core * pipes_per_core + int(pipe); }
 
-/// What is known about other blocks: ticks of every pipe of every block, joined at grid-wide synchronisation. Immutable once shared.
+/// What is known about other blocks: ticks of every pipe of every block, joined at grid-wide synchronisation. Immutable
+/// once shared.
 struct GridKnowledge {
     std::vector<std::uint32_t> ticks; // [blocks * pipes_per_block]
 };

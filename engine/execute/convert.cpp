@@ -24,7 +24,9 @@ void access_two(const Call& c, AccessList& list) {
     if (empty(out)) return;
     for (int i = 1; i < int(c.op.operands.size()); ++i) {
         if (!c.is_tile(i)) continue;
-        const TileView v = c.tile(i).type->shape == c.tile(0).type->shape || i == 1 ? over(c.view(i), out.rows, out.cols) : over(c.view(i), out.rows, 1);
+        const TileView v = c.tile(i).type->shape == c.tile(0).type->shape || i == 1
+                               ? over(c.view(i), out.rows, out.cols)
+                               : over(c.view(i), out.rows, 1);
         add_tile(list, v, i, false, v.footprint());
     }
     add_tile(list, out, 0, true, out.footprint());
@@ -43,7 +45,9 @@ void run_cast(Call& c) {
 // ---------------------------------------------------------------- quantisation
 
 /// Value r of a per-row vector: physical element r of the tile.
-float row_value(const TileView& v, std::int64_t r) { return std::bit_cast<float>(std::uint32_t(num::read_element(v.data, 32, r))); }
+float row_value(const TileView& v, std::int64_t r) {
+    return std::bit_cast<float>(std::uint32_t(num::read_element(v.data, 32, r)));
+}
 num::Footprint first_elements(const TileView& v, std::int64_t n) {
     num::Footprint f;
     f.count = 1;
@@ -81,13 +85,17 @@ void run_quant(Call& c) {
         c.require_known(offset, first_elements(offset, out.rows), -1, "the quantisation");
     }
     if (src.dtype != DType::fp32 || out.dtype != (asymmetric ? DType::uint8 : DType::int8))
-        c.refuse("quantises fp32 to int8 (SYM) or uint8 (ASYM), not " + std::string(isa::name(src.dtype)) + " to " + std::string(isa::name(out.dtype)));
+        c.refuse("quantises fp32 to int8 (SYM) or uint8 (ASYM), not " + std::string(isa::name(src.dtype)) + " to " +
+                 std::string(isa::name(out.dtype)));
     const TileView values = copied(c, src, 1);
     std::byte* line = c.scratch.room(0, out.cols);
     for (std::int64_t i = 0; i < out.rows; ++i) {
         const auto* x = reinterpret_cast<const float*>(values.data) + i * out.cols;
-        if (asymmetric) num::quant_asym(x, reinterpret_cast<std::uint8_t*>(line), std::size_t(out.cols), row_value(scale, i), row_value(offset, i));
-        else num::quant_sym(x, reinterpret_cast<std::int8_t*>(line), std::size_t(out.cols), row_value(scale, i));
+        if (asymmetric)
+            num::quant_asym(x, reinterpret_cast<std::uint8_t*>(line), std::size_t(out.cols), row_value(scale, i),
+                            row_value(offset, i));
+        else
+            num::quant_sym(x, reinterpret_cast<std::int8_t*>(line), std::size_t(out.cols), row_value(scale, i));
         num::copy_window(out.data, {out.map, i, 0}, line, {num::window_map(out.cols, 1, 8), 0, 0}, 1, out.cols);
     }
     Call::mark_known(out, out.footprint());
@@ -104,8 +112,10 @@ void run_dequant(Call& c) {
     const TileView values = copied(c, src, 1);
     float* line = c.scratch.reals(0, out.cols);
     for (std::int64_t i = 0; i < out.rows; ++i) {
-        num::dequant(src.dtype, values.data + values.map.byte_offset(i, 0), line, std::size_t(out.cols), row_value(scale, i), row_value(offset, i));
-        num::copy_window(out.data, {out.map, i, 0}, reinterpret_cast<std::byte*>(line), {num::window_map(out.cols, 1, 32), 0, 0}, 1, out.cols);
+        num::dequant(src.dtype, values.data + values.map.byte_offset(i, 0), line, std::size_t(out.cols),
+                     row_value(scale, i), row_value(offset, i));
+        num::copy_window(out.data, {out.map, i, 0}, reinterpret_cast<std::byte*>(line),
+                         {num::window_map(out.cols, 1, 32), 0, 0}, 1, out.cols);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, out);
@@ -133,8 +143,10 @@ void access_fillpad(const Call& c, AccessList& list) {
     const Padding p = padding_of(c);
     if (!p.in_place && p.src.rows > 0 && p.src.cols > 0) add_tile(list, p.src, 1, false, p.src.footprint());
     if (p.in_place) {
-        if (p.src.cols < p.cols && p.src.rows > 0) add_tile(list, p.out, 0, true, p.out.footprint(0, p.src.cols, p.src.rows, p.cols - p.src.cols));
-        if (p.src.rows < p.rows) add_tile(list, p.out, 0, true, p.out.footprint(p.src.rows, 0, p.rows - p.src.rows, p.cols));
+        if (p.src.cols < p.cols && p.src.rows > 0)
+            add_tile(list, p.out, 0, true, p.out.footprint(0, p.src.cols, p.src.rows, p.cols - p.src.cols));
+        if (p.src.rows < p.rows)
+            add_tile(list, p.out, 0, true, p.out.footprint(p.src.rows, 0, p.rows - p.src.rows, p.cols));
     } else if (p.rows > 0) {
         add_tile(list, p.out, 0, true, p.out.footprint(0, 0, p.rows, p.cols));
     }

@@ -35,10 +35,13 @@ TileView accumulator(const Call& c, int operand, const Sizes& s) {
 void access(const Call& c, AccessList& list) {
     const Places p = places_of(c);
     const Sizes s = sizes_of(c, p);
-    if (s.m <= 0 || s.n <= 0 || s.k <= 0) c.refuse("empty product: M " + std::to_string(s.m) + ", N " + std::to_string(s.n) + ", K " + std::to_string(s.k));
+    if (s.m <= 0 || s.n <= 0 || s.k <= 0)
+        c.refuse("empty product: M " + std::to_string(s.m) + ", N " + std::to_string(s.n) + ", K " +
+                 std::to_string(s.k));
     if (c.tile(p.rhs).valid_rows != s.k)
         c.warn(HazardKind::contract, p.rhs,
-               "the left tile has K = " + std::to_string(s.k) + " valid columns, the right tile " + std::to_string(c.tile(p.rhs).valid_rows) + " valid rows; K follows the left tile",
+               "the left tile has K = " + std::to_string(s.k) + " valid columns, the right tile " +
+                   std::to_string(c.tile(p.rhs).valid_rows) + " valid rows; K follows the left tile",
                "set both valid shapes to the same K");
     const TileView dst = accumulator(c, p.dst, s), lhs = c.view(p.lhs), rhs = c.view(p.rhs);
     add_tile(list, lhs, p.lhs, false, lhs.footprint(0, 0, s.m, s.k));
@@ -76,12 +79,16 @@ void run(Call& c) {
         const TileView sa = c.view(p.scale_lhs), sb = c.view(p.scale_rhs);
         c.require_known(sa, sa.footprint(0, 0, s.m, s.k / 32), p.scale_lhs, "the MX product");
         c.require_known(sb, sb.footprint(0, 0, s.k / 32, s.n), p.scale_rhs, "the MX product");
-        known_types = num::matmul_mx(c.scratch.matmul, dst.data, dst.map, {lhs.data, lhs.dtype, lhs.map}, {rhs.data, rhs.dtype, rhs.map},
-                                     {sa.data, sa.dtype, sa.map}, {sb.data, sb.dtype, sb.map}, s.m, s.n, s.k, addend);
+        known_types = num::matmul_mx(c.scratch.matmul, dst.data, dst.map, {lhs.data, lhs.dtype, lhs.map},
+                                     {rhs.data, rhs.dtype, rhs.map}, {sa.data, sa.dtype, sa.map},
+                                     {sb.data, sb.dtype, sb.map}, s.m, s.n, s.k, addend);
     } else {
-        known_types = num::matmul(c.scratch.matmul, dst.data, dst.map, {lhs.data, lhs.dtype, lhs.map}, {rhs.data, rhs.dtype, rhs.map}, s.m, s.n, s.k, addend);
+        known_types = num::matmul(c.scratch.matmul, dst.data, dst.map, {lhs.data, lhs.dtype, lhs.map},
+                                  {rhs.data, rhs.dtype, rhs.map}, s.m, s.n, s.k, addend);
     }
-    if (!known_types) c.refuse("the cube does not multiply " + std::string(isa::name(lhs.dtype)) + " by " + std::string(isa::name(rhs.dtype)));
+    if (!known_types)
+        c.refuse("the cube does not multiply " + std::string(isa::name(lhs.dtype)) + " by " +
+                 std::string(isa::name(rhs.dtype)));
     Call::mark_known(dst, dst.footprint());
     if (c.row) {
         c.row->m = std::int32_t(s.m);

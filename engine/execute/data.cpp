@@ -9,7 +9,9 @@ namespace {
 
 constexpr int s_pipe = int(isa::Pipe::s);
 
-std::string core_and_pipe(const Place& p, bool several) { return text(p.core, several) + " " + std::string(isa::name(p.pipe)); }
+std::string core_and_pipe(const Place& p, bool several) {
+    return text(p.core, several) + " " + std::string(isa::name(p.pipe));
+}
 
 std::string who(const Place& p) {
     std::string s = p.stage.empty() ? p.operation : p.stage;
@@ -27,8 +29,17 @@ std::string hex(std::int64_t v) {
 
 Call BlockRun::call_of(CoreRun& c, int pipe, Item& item) {
     Row* row = item.row >= 0 ? &c.record.rows[std::size_t(item.row)] : nullptr;
-    return Call{m_machine, m_launch.gm, m_launch.scratch, *item.site, item.op, c.place, row, m_launch.options.hazards ? &m_launch.findings : nullptr,
-                self_of(c, pipe, item), m_launch.statistics, c.registers};
+    return Call{m_machine,
+                m_launch.gm,
+                m_launch.scratch,
+                *item.site,
+                item.op,
+                c.place,
+                row,
+                m_launch.options.hazards ? &m_launch.findings : nullptr,
+                self_of(c, pipe, item),
+                m_launch.statistics,
+                c.registers};
 }
 
 void BlockRun::check_ranges(const Call& call) {
@@ -44,17 +55,19 @@ void BlockRun::check_ranges(const Call& call) {
             GlobalMemory::Range* near = t ? m_launch.gm.find(t->address) : m_launch.gm.find(a.first);
             std::string message = call.site.name + ": " + (a.write ? "writes" : "reads") + " bytes ";
             if (near)
-                message += std::to_string(a.first - near->address) + " to " + std::to_string(a.last - near->address) + " of " + near->name + ", which has " +
-                           std::to_string(near->bytes);
-            else if (t && t->address == 0) message += "of " + call.operand_name(a.operand) + ", which is None";
-            else message += hex(a.first) + " to " + hex(a.last) + " of global memory, where no argument lies";
+                message += std::to_string(a.first - near->address) + " to " + std::to_string(a.last - near->address) +
+                           " of " + near->name + ", which has " + std::to_string(near->bytes);
+            else if (t && t->address == 0)
+                message += "of " + call.operand_name(a.operand) + ", which is None";
+            else
+                message += hex(a.first) + " to " + hex(a.last) + " of global memory, where no argument lies";
             throw Stop{Status::out_of_range, message, call.operand_span(a.operand)};
         }
         const std::int64_t size = (*m_machine.memory[std::size_t(a.core)])[a.space].bytes;
         if (a.first >= 0 && a.last <= size) continue;
         throw Stop{Status::out_of_range,
-                   call.site.name + ": " + call.operand_name(a.operand) + " covers bytes " + hex(a.first) + " to " + hex(a.last) + ", " +
-                       std::string(isa::name(a.space)) + " has " + hex(size),
+                   call.site.name + ": " + call.operand_name(a.operand) + " covers bytes " + hex(a.first) + " to " +
+                       hex(a.last) + ", " + std::string(isa::name(a.space)) + " has " + hex(size),
                    call.operand_span(a.operand)};
     }
 }
@@ -81,7 +94,8 @@ void BlockRun::check_accesses(const Call& call, const Clock& clock) {
 
 void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedAccess& now) {
     const bool one_pipe = old.pipe == now.pipe;
-    if (one_pipe && isa::Pipe(now.pipe % pipes_per_core) == isa::Pipe::m && now.access.space == MemorySpace::acc && old.access.first == now.access.first) {
+    if (one_pipe && isa::Pipe(now.pipe % pipes_per_core) == isa::Pipe::m && now.access.space == MemorySpace::acc &&
+        old.access.first == now.access.first) {
         // The matrix unit orders accumulations into one tile itself unless the tile is small (hardware 2.2).
         if (now.access.bytes.bytes() >= 10 * 1024 && old.access.bytes.bytes() >= 10 * 1024) return;
     }
@@ -92,7 +106,8 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     first.writes = earlier.access.write;
     second.writes = later.access.write;
     bool fresh = false;
-    Hazard* h = m_launch.findings.find(one_pipe ? HazardKind::same_pipe : HazardKind::race, first, second, now.access.space, fresh);
+    Hazard* h = m_launch.findings.find(one_pipe ? HazardKind::same_pipe : HazardKind::race, first, second,
+                                       now.access.space, fresh);
     // A dump only looks: it may print a stale value, it changes none.
     const bool looks = old.site->semantics == isa::Semantics::dump || now.site->semantics == isa::Semantics::dump;
     const bool harmless = looks || same_write(old.access, now.access);
@@ -119,7 +134,8 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
             h->end -= r->address;
             if (call.is_tensor(now.access.operand)) {
                 const TensorValue& t = call.tensor(now.access.operand);
-                const std::int64_t row_bytes = t.rank >= 2 ? t.stride[std::size_t(t.rank - 2)] * isa::bits(t.dtype) / 8 : 0;
+                const std::int64_t row_bytes =
+                    t.rank >= 2 ? t.stride[std::size_t(t.rank - 2)] * isa::bits(t.dtype) / 8 : 0;
                 if (row_bytes > 0) {
                     h->row_begin = (h->begin + r->address - t.address) / row_bytes;
                     h->row_end = (h->end + r->address - t.address + row_bytes - 1) / row_bytes;
@@ -128,28 +144,37 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
         }
     }
     const std::string a = who(h->first), b = who(h->second);
-    const std::string verb = later.access.write ? (earlier.access.write ? "may overwrite what " + a + " is still writing" : "may overwrite what " + a + " still reads")
-                                              : "may read before " + a + " has written";
-    const std::string result = looks ? "; the dump may show a stale value" : harmless ? "; both write the same values" : "";
-    h->message = (h->what.empty() ? std::string(isa::name(now.access.space)) : h->what) + ": " + b + " " + verb + result;
+    const std::string verb = later.access.write
+                                 ? (earlier.access.write ? "may overwrite what " + a + " is still writing"
+                                                         : "may overwrite what " + a + " still reads")
+                                 : "may read before " + a + " has written";
+    const std::string result = looks      ? "; the dump may show a stale value"
+                               : harmless ? "; both write the same values"
+                                          : "";
+    h->message =
+        (h->what.empty() ? std::string(isa::name(now.access.space)) : h->what) + ": " + b + " " + verb + result;
     if (one_pipe) {
-        h->order = "both run on " + core_and_pipe(h->second, several) + ", where the second may start before the first is complete";
+        h->order = "both run on " + core_and_pipe(h->second, several) +
+                   ", where the second may start before the first is complete";
         h->repair = "put a barrier of pipe " + std::string(isa::name(second.pipe)) + " between them";
     } else if (h->first.core == h->second.core) {
-        h->order = "nothing makes " + core_and_pipe(h->second, several) + " wait for " + core_and_pipe(h->first, several) + " after this " +
-                   (earlier.access.write ? "write" : "read");
-        h->repair = "set a flag " + std::string(isa::name(first.pipe)) + " to " + std::string(isa::name(second.pipe)) + " after the first and wait for it before the second" +
+        h->order = "nothing makes " + core_and_pipe(h->second, several) + " wait for " +
+                   core_and_pipe(h->first, several) + " after this " + (earlier.access.write ? "write" : "read");
+        h->repair = "set a flag " + std::string(isa::name(first.pipe)) + " to " + std::string(isa::name(second.pipe)) +
+                    " after the first and wait for it before the second" +
                     (now.access.space == MemorySpace::ddr ? "" : ", or give both tiles the same mutex id");
     } else {
-        h->order = "no cross-core flag leads from " + core_and_pipe(h->first, several) + " to " + core_and_pipe(h->second, several);
-        h->repair = "set a cross-core flag on " + core_and_pipe(h->first, several) + " after the first and wait for it on " + core_and_pipe(h->second, several) +
-                    " before the second";
+        h->order = "no cross-core flag leads from " + core_and_pipe(h->first, several) + " to " +
+                   core_and_pipe(h->second, several);
+        h->repair = "set a cross-core flag on " + core_and_pipe(h->first, several) +
+                    " after the first and wait for it on " + core_and_pipe(h->second, several) + " before the second";
     }
 }
 
 void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
     const Instruction& in = *item.site;
-    if (!in.meaning || !in.meaning->run) throw Stop{Status::refused, in.name + " has no meaning on the simulator", in.at};
+    if (!in.meaning || !in.meaning->run)
+        throw Stop{Status::refused, in.name + " has no meaning on the simulator", in.at};
     PipeRun& p = c.pipes[std::size_t(pipe)];
     Call call = call_of(c, pipe, item);
     std::string printed;
@@ -188,10 +213,12 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
         if (split) {
             hold_back(p);
             const Memory& ub = (*m_machine.memory[std::size_t(c.place)])[MemorySpace::vec];
-            for (const Pending::Piece& piece : p.pending.pieces) { // what was there before the call, in place of what is there now
+            for (const Pending::Piece& piece :
+                 p.pending.pieces) { // what was there before the call, in place of what is there now
                 const std::int64_t at = piece.at - ub.data.get();
                 std::memcpy(p.pending.data.data() + piece.saved, before.data() + at, std::size_t(piece.bytes));
-                std::memcpy(p.pending.data.data() + piece.saved + piece.bytes, before.data() + ub.bytes + at, std::size_t(piece.bytes));
+                std::memcpy(p.pending.data.data() + piece.saved + piece.bytes, before.data() + ub.bytes + at,
+                            std::size_t(piece.bytes));
             }
         }
     }
@@ -210,9 +237,13 @@ void BlockRun::run_data(CoreRun& c, int pipe, Item& item, bool split) {
 /// Hashes what was written where another core can write too: equal bytes at equal places are no race.
 void BlockRun::note_contents(const CoreRun& c) {
     for (Access& a : m_accesses.items) {
-        const bool shared = a.space == MemorySpace::ddr ? a.core >= 0 && (m_launch.grid.blocks > 1 || m_cores.size() > 1) : a.core != c.place;
+        const bool shared = a.space == MemorySpace::ddr
+                                ? a.core >= 0 && (m_launch.grid.blocks > 1 || m_cores.size() > 1)
+                                : a.core != c.place;
         if (!a.write || !shared) continue;
-        const std::byte* base = a.space == MemorySpace::ddr ? m_launch.gm.at(a.first) - a.first : (*m_machine.memory[std::size_t(a.core)])[a.space].data.get();
+        const std::byte* base = a.space == MemorySpace::ddr
+                                    ? m_launch.gm.at(a.first) - a.first
+                                    : (*m_machine.memory[std::size_t(a.core)])[a.space].data.get();
         std::uint64_t hash = 0x9E3779B97F4A7C15ull;
         num::for_each_interval(a.bytes, [&](std::int64_t first, std::int64_t n) {
             const std::byte* at = base + first;
@@ -263,8 +294,10 @@ void BlockRun::release_pending(PipeRun& p) {
 
 void BlockRun::supply_result(CoreRun& c, Item& item, Call& call) {
     if (!c.sequencer->needs_value() || item.op.pipe != isa::Pipe::s) return;
-    if (item.site->semantics == isa::Semantics::ssbuf_load) c.sequencer->supply_words(call.words);
-    else c.sequencer->supply(call.result);
+    if (item.site->semantics == isa::Semantics::ssbuf_load)
+        c.sequencer->supply_words(call.words);
+    else
+        c.sequencer->supply(call.result);
 }
 
 void BlockRun::flush_gm_log() {
@@ -275,13 +308,15 @@ void BlockRun::flush_gm_log() {
         });
     for (const CoreRun& c : m_cores)
         for (int p = 0; p < pipes_per_core; ++p)
-            m_flushed[std::size_t(pipe_slot(c.place, isa::Pipe(p)))] = p == s_pipe ? c.pipes[std::size_t(p)].issued : c.pipes[std::size_t(p)].done;
+            m_flushed[std::size_t(pipe_slot(c.place, isa::Pipe(p)))] =
+                p == s_pipe ? c.pipes[std::size_t(p)].issued : c.pipes[std::size_t(p)].done;
 }
 
 void BlockRun::finish() {
     flush_gm_log();
     for (CoreRun& c : m_cores) {
-        std::stable_sort(c.prints.begin(), c.prints.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::stable_sort(c.prints.begin(), c.prints.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
         for (auto& [sequence, text] : c.prints) m_launch.texts[std::size_t(m_block)] += text;
         for (std::size_t s = 0; s < c.stages.size(); ++s) {
             CoreRun::Stage& stage = c.stages[s];
@@ -298,20 +333,25 @@ void BlockRun::finish() {
                 p.operation = setter->name;
             }
             p.core = c.name;
-            m_launch.findings.say(kind, false, p, std::move(message), "await it before the end: the next launch would find it raised");
+            m_launch.findings.say(kind, false, p, std::move(message),
+                                  "await it before the end: the next launch would find it raised");
         };
         for (int set = 0; set < pipes_per_core; ++set)
             for (int wait = 0; wait < pipes_per_core; ++wait)
                 for (std::int32_t id = 0; id < m_sync.event_ids; ++id)
                     if (const Flag& f = m_sync.flag(c.place, isa::Pipe(set), isa::Pipe(wait), id); f.raised)
                         left(HazardKind::flag_left, f.setter,
-                             "flag " + std::string(isa::name(isa::Pipe(set))) + " to " + std::string(isa::name(isa::Pipe(wait))) + " id " + std::to_string(id) +
-                                 " is still raised at the end: set " + std::to_string(f.sets) + " times, awaited " + std::to_string(f.waits));
+                             "flag " + std::string(isa::name(isa::Pipe(set))) + " to " +
+                                 std::string(isa::name(isa::Pipe(wait))) + " id " + std::to_string(id) +
+                                 " is still raised at the end: set " + std::to_string(f.sets) + " times, awaited " +
+                                 std::to_string(f.waits));
         for (std::size_t id = 0; id < m_sync.locks[std::size_t(c.place)].size(); ++id) {
             const Lock& l = m_sync.locks[std::size_t(c.place)][id];
             for (std::size_t q = 0; q < std::size_t(pipes_per_core); ++q)
                 if (l.acquired[q] > l.released[q])
-                    left(HazardKind::lock_left, l.holder[q], "lock " + std::to_string(id) + " is still held by " + std::string(isa::name(isa::Pipe(int(q)))) + " at the end");
+                    left(HazardKind::lock_left, l.holder[q],
+                         "lock " + std::to_string(id) + " is still held by " +
+                             std::string(isa::name(isa::Pipe(int(q)))) + " at the end");
         }
         const int modes = m_launch.chip.arch == "a5" ? 1 : 2; // INTRA and UNICAST share their counters there
         for (int mode = 0; mode < modes; ++mode)
@@ -319,13 +359,16 @@ void BlockRun::finish() {
                 auto check = [&](const Counter& k, const std::string& side) {
                     if (k.count() > 0)
                         left(HazardKind::counter_left, k.setter,
-                             "cross-core id " + std::to_string(id) + side + " is " + std::to_string(k.count()) + " at the end: set " + std::to_string(k.sets) +
-                                 " times, awaited " + std::to_string(k.waits));
+                             "cross-core id " + std::to_string(id) + side + " is " + std::to_string(k.count()) +
+                                 " at the end: set " + std::to_string(k.sets) + " times, awaited " +
+                                 std::to_string(k.waits));
                 };
                 // Each counter once: at the core that should have waited.
-                if (c.name.kind == isa::Core::vector) check(counter(1, mode, c.name.subblock, id), " towards AIV" + std::to_string(c.name.subblock));
+                if (c.name.kind == isa::Core::vector)
+                    check(counter(1, mode, c.name.subblock, id), " towards AIV" + std::to_string(c.name.subblock));
                 else
-                    for (int sub = 0; sub < 2; ++sub) check(counter(0, mode, sub, id), " from AIV" + std::to_string(sub));
+                    for (int sub = 0; sub < 2; ++sub)
+                        check(counter(0, mode, sub, id), " from AIV" + std::to_string(sub));
             }
     }
 }

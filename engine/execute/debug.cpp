@@ -29,15 +29,26 @@ std::string one(const std::string& spec, char conversion, const Scalar& s) {
         flags += PRId64;
         n = std::snprintf(buffer, sizeof buffer, flags.c_str(), real ? std::int64_t(s.real) : s.integer);
         break;
-    case 'u': flags += PRIu64; n = std::snprintf(buffer, sizeof buffer, flags.c_str(), std::uint64_t(s.integer)); break;
-    case 'x': flags += PRIx64; n = std::snprintf(buffer, sizeof buffer, flags.c_str(), std::uint64_t(s.integer)); break;
-    case 'f': flags += 'f'; n = std::snprintf(buffer, sizeof buffer, flags.c_str(), real ? s.real : double(s.integer)); break;
-    case 'p': flags += 's'; {
-        char address[32];
-        std::snprintf(address, sizeof address, "0x%" PRIx64, std::uint64_t(s.integer));
-        n = std::snprintf(buffer, sizeof buffer, flags.c_str(), address);
+    case 'u':
+        flags += PRIu64;
+        n = std::snprintf(buffer, sizeof buffer, flags.c_str(), std::uint64_t(s.integer));
         break;
-    }
+    case 'x':
+        flags += PRIx64;
+        n = std::snprintf(buffer, sizeof buffer, flags.c_str(), std::uint64_t(s.integer));
+        break;
+    case 'f':
+        flags += 'f';
+        n = std::snprintf(buffer, sizeof buffer, flags.c_str(), real ? s.real : double(s.integer));
+        break;
+    case 'p':
+        flags += 's';
+        {
+            char address[32];
+            std::snprintf(address, sizeof address, "0x%" PRIx64, std::uint64_t(s.integer));
+            n = std::snprintf(buffer, sizeof buffer, flags.c_str(), address);
+            break;
+        }
     default: return spec;
     }
     return std::string(buffer, std::size_t(std::min<int>(std::max(n, 0), int(sizeof buffer) - 1)));
@@ -53,7 +64,8 @@ std::string formatted(const Call& c, std::string_view format, int first_argument
             continue;
         }
         std::size_t end = i + 1;
-        while (end < format.size() && std::string_view("-+ #0123456789.").find(format[end]) != std::string_view::npos) ++end;
+        while (end < format.size() && std::string_view("-+ #0123456789.").find(format[end]) != std::string_view::npos)
+            ++end;
         if (end >= format.size()) break;
         const std::string spec(format.substr(i, end - i + 1));
         if (c.has(argument)) out += one(spec, format[end], c.operand(argument).scalar);
@@ -93,7 +105,8 @@ std::string_view dump_name(DType t) {
 void put_value(std::string& out, DType t, std::uint64_t pattern) {
     char buffer[64];
     if (isa::is_float(t)) {
-        const double v = t == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(pattern))) : double(num::decode(t, std::uint32_t(pattern)));
+        const double v = t == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(pattern)))
+                                          : double(num::decode(t, std::uint32_t(pattern)));
         std::snprintf(buffer, sizeof buffer, "%f ", v);
     } else if (isa::is_signed_int(t)) {
         const int shift = 64 - isa::bits(t);
@@ -117,7 +130,8 @@ Range range_of(const Call& c, int rank, const std::int64_t* whole) {
     Range r;
     for (int i = 0; i < rank; ++i) {
         r.from[i] = c.has(1) && i < int(c.operand(1).list.size()) ? c.operand(1).list[std::size_t(i)].integer : 0;
-        r.size[i] = c.has(2) && i < int(c.operand(2).list.size()) ? c.operand(2).list[std::size_t(i)].integer : whole[i];
+        r.size[i] =
+            c.has(2) && i < int(c.operand(2).list.size()) ? c.operand(2).list[std::size_t(i)].integer : whole[i];
     }
     return r;
 }
@@ -125,11 +139,13 @@ Range range_of(const Call& c, int rank, const std::int64_t* whole) {
 num::TileMap tensor_map(const TensorValue& t) {
     const auto rows = std::size_t(std::max(t.rank - 2, 0)), cols = std::size_t(t.rank - 1);
     if (t.layout == isa::Layout::dn && t.rank >= 2) return num::window_map(1, t.shape[rows], isa::bits(t.dtype));
-    if (t.layout == isa::Layout::nz && t.rank >= 2) return num::gm_nz_map((t.shape[rows] + 15) / 16 * 16, isa::bits(t.dtype));
+    if (t.layout == isa::Layout::nz && t.rank >= 2)
+        return num::gm_nz_map((t.shape[rows] + 15) / 16 * 16, isa::bits(t.dtype));
     return num::window_map(t.rank >= 2 ? t.stride[rows] : 0, t.stride[cols], isa::bits(t.dtype));
 }
 /// Calls f(leading indices, address) for every matrix of the window.
-template <class F> void for_each_matrix(const TensorValue& t, const Range& r, F&& f) {
+template <class F>
+void for_each_matrix(const TensorValue& t, const Range& r, F&& f) {
     std::int64_t index[3] = {0, 0, 0};
     const int lead = std::max(t.rank - 2, 0);
     std::int64_t total = 1;
@@ -157,7 +173,9 @@ void access_dump(const Call& c, AccessList& list) {
     const std::int64_t rows = t.rank >= 2 ? r.size[t.rank - 2] : 1, cols = r.size[t.rank - 1];
     for_each_matrix(t, r, [&](const std::int64_t*, std::int64_t address) {
         if (rows > 0 && cols > 0)
-            list.add(MemorySpace::ddr, 0, false, 0, num::footprint(tensor_map(t), address, t.rank >= 2 ? r.from[t.rank - 2] : 0, r.from[t.rank - 1], rows, cols));
+            list.add(MemorySpace::ddr, 0, false, 0,
+                     num::footprint(tensor_map(t), address, t.rank >= 2 ? r.from[t.rank - 2] : 0, r.from[t.rank - 1],
+                                    rows, cols));
     });
 }
 
@@ -169,8 +187,10 @@ void run_dump(Call& c) {
         const isa::TileType& type = *v.value->type;
         const std::int64_t whole[2] = {type.shape[0], type.shape[1]};
         const Range r = range_of(c, 2, whole);
-        out += label(c, "[dump_tile] dtype: " + std::string(dump_name(v.dtype)) + ", shape=[" + std::to_string(whole[0]) + ", " + std::to_string(whole[1]) +
-                            "], valid=[" + std::to_string(v.rows) + ", " + std::to_string(v.cols) + "], Layout: " + std::string(isa::name(type.layout)));
+        out +=
+            label(c, "[dump_tile] dtype: " + std::string(dump_name(v.dtype)) + ", shape=[" + std::to_string(whole[0]) +
+                         ", " + std::to_string(whole[1]) + "], valid=[" + std::to_string(v.rows) + ", " +
+                         std::to_string(v.cols) + "], Layout: " + std::string(isa::name(type.layout)));
         for (std::int64_t i = r.from[0]; i < r.from[0] + r.size[0]; ++i) {
             for (std::int64_t j = r.from[1]; j < r.from[1] + r.size[1]; ++j) {
                 put_value(out, v.dtype, num::read_element(v.data, v.map.bits, v.map.offset(i, j)));
@@ -186,13 +206,17 @@ void run_dump(Call& c) {
     std::string shape;
     for (int i = t.rank; i < 5; ++i) shape += "1, ";
     for (int i = 0; i < t.rank; ++i) shape += std::to_string(r.size[i]) + (i + 1 < t.rank ? ", " : "");
-    out += label(c, "[dump_tensor] dtype: " + std::string(dump_name(t.dtype)) + ", Layout: " + std::string(isa::name(t.layout)) + ", shape=[" + shape + "]");
+    out += label(c, "[dump_tensor] dtype: " + std::string(dump_name(t.dtype)) +
+                        ", Layout: " + std::string(isa::name(t.layout)) + ", shape=[" + shape + "]");
     const num::TileMap map = tensor_map(t);
-    const std::int64_t rows = t.rank >= 2 ? r.size[t.rank - 2] : 1, row0 = t.rank >= 2 ? r.from[t.rank - 2] : 0, col0 = r.from[t.rank - 1];
+    const std::int64_t rows = t.rank >= 2 ? r.size[t.rank - 2] : 1, row0 = t.rank >= 2 ? r.from[t.rank - 2] : 0,
+                       col0 = r.from[t.rank - 1];
     for_each_matrix(t, r, [&](const std::int64_t* index, std::int64_t address) {
-        out += "  Batch [" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " + std::to_string(index[2]) + "]:\n";
+        out += "  Batch [" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " +
+               std::to_string(index[2]) + "]:\n";
         for (std::int64_t i = row0; i < row0 + rows; ++i) {
-            for (std::int64_t j = col0; j < col0 + r.size[t.rank - 1]; ++j) put_value(out, t.dtype, num::read_element(c.gm.at(address), map.bits, map.offset(i, j)));
+            for (std::int64_t j = col0; j < col0 + r.size[t.rank - 1]; ++j)
+                put_value(out, t.dtype, num::read_element(c.gm.at(address), map.bits, map.offset(i, j)));
             out += "\n";
         }
     });

@@ -7,7 +7,8 @@
 namespace pto::execute {
 namespace {
 
-std::vector<program::ParamValue> param_values(const ir::Kernel& kernel, const LaunchArguments& arguments, const GlobalMemory& gm) {
+std::vector<program::ParamValue> param_values(const ir::Kernel& kernel, const LaunchArguments& arguments,
+                                              const GlobalMemory& gm) {
     std::vector<program::ParamValue> out;
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
         const ir::Param& p = kernel.params[i];
@@ -22,7 +23,8 @@ std::vector<program::ParamValue> param_values(const ir::Kernel& kernel, const La
             const bool real = isa::is_float(p.fields[f].dtype);
             const std::size_t n = real ? a.fields[f].reals.size() : a.fields[f].integers.size();
             for (std::size_t k = 0; k < n; ++k)
-                values.push_back({real ? 0 : a.fields[f].integers[k], real ? a.fields[f].reals[k] : 0, p.fields[f].dtype, true});
+                values.push_back(
+                    {real ? 0 : a.fields[f].integers[k], real ? a.fields[f].reals[k] : 0, p.fields[f].dtype, true});
             v.fields.push_back(std::move(values));
         }
         out.push_back(std::move(v));
@@ -31,24 +33,33 @@ std::vector<program::ParamValue> param_values(const ir::Kernel& kernel, const La
 }
 
 void check_arguments(const ir::Kernel& kernel, const LaunchArguments& arguments, const ExecuteOptions& options) {
-    auto refuse = [&](std::string message, Span at = {}) { throw Stop{Status::refused, kernel.name + ": " + std::move(message), at}; };
+    auto refuse = [&](std::string message, Span at = {}) {
+        throw Stop{Status::refused, kernel.name + ": " + std::move(message), at};
+    };
     if (options.block_dim < 1) refuse("block_dim is " + std::to_string(options.block_dim));
     if (arguments.arguments.size() != kernel.params.size())
-        refuse(std::to_string(arguments.arguments.size()) + " arguments for " + std::to_string(kernel.params.size()) + " parameters");
+        refuse(std::to_string(arguments.arguments.size()) + " arguments for " + std::to_string(kernel.params.size()) +
+               " parameters");
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
         const ir::Param& p = kernel.params[i];
         const Argument& a = arguments.arguments[i];
         if (p.kind != ir::ParamKind::tensor || !a.buffer.data) continue;
         if (a.shape.size() != p.dims.size())
-            refuse(p.name + " has rank " + std::to_string(a.shape.size()) + ", the parameter has " + std::to_string(p.dims.size()), p.at);
+            refuse(p.name + " has rank " + std::to_string(a.shape.size()) + ", the parameter has " +
+                       std::to_string(p.dims.size()),
+                   p.at);
         std::int64_t elements = 1;
         for (std::size_t k = 0; k < a.shape.size(); ++k) {
             if (!p.dims[k].dynamic && p.dims[k].size != a.shape[k])
-                refuse("axis " + std::to_string(k) + " of " + p.name + " is " + std::to_string(a.shape[k]) + ", the parameter says " + std::to_string(p.dims[k].size), p.at);
+                refuse("axis " + std::to_string(k) + " of " + p.name + " is " + std::to_string(a.shape[k]) +
+                           ", the parameter says " + std::to_string(p.dims[k].size),
+                       p.at);
             elements *= a.shape[k];
         }
         if (isa::bytes(p.dtype, elements) > a.buffer.bytes && isa::bits(p.dtype) >= 8)
-            refuse(p.name + " needs " + std::to_string(isa::bytes(p.dtype, elements)) + " bytes, the buffer has " + std::to_string(a.buffer.bytes), p.at);
+            refuse(p.name + " needs " + std::to_string(isa::bytes(p.dtype, elements)) + " bytes, the buffer has " +
+                       std::to_string(a.buffer.bytes),
+                   p.at);
     }
 }
 
@@ -59,12 +70,17 @@ void check_between_blocks(Launch& launch) {
         return std::tie(a.access.first, a.core, a.pipe, a.tick) < std::tie(b.access.first, b.core, b.pipe, b.tick);
     });
     auto ordered = [](const LoggedAccess& first, const LoggedAccess& second) {
-        return second.grid && second.grid->ticks[std::size_t(first.core.block) * pipes_per_block + std::size_t(first.pipe)] >= first.tick;
+        return second.grid &&
+               second.grid->ticks[std::size_t(first.core.block) * pipes_per_block + std::size_t(first.pipe)] >=
+                   first.tick;
     };
-    // Sweep by first byte: `open` holds accesses whose hull reaches the current one; readers and writers apart, for inputs are read by all.
+    // Sweep by first byte: `open` holds accesses whose hull reaches the current one; readers and writers apart, for
+    // inputs are read by all.
     std::vector<const LoggedAccess*> writers, readers;
     auto close = [](std::vector<const LoggedAccess*>& open, std::int64_t at) {
-        open.erase(std::remove_if(open.begin(), open.end(), [&](const LoggedAccess* a) { return a->access.last <= at; }), open.end());
+        open.erase(
+            std::remove_if(open.begin(), open.end(), [&](const LoggedAccess* a) { return a->access.last <= at; }),
+            open.end());
     };
     const auto check = [&](const LoggedAccess& a, const LoggedAccess& b) {
         if (a.core.block == b.core.block || (a.access.atomic && b.access.atomic)) return;
@@ -99,11 +115,16 @@ void check_between_blocks(Launch& launch) {
                 break;
             }
         }
-        const std::string rows = h->row_begin >= 0 ? " rows " + std::to_string(h->row_begin) + " to " + std::to_string(h->row_end) : "";
-        h->message = h->what + rows + ": " + text(first.core, true) + (first.writes ? " writes" : " reads") + " what " + text(second.core, true) +
-                     (second.writes ? " writes" : " reads") + (looks ? "; the dump may show a stale value" : harmless ? ", with the same values" : "");
+        const std::string rows =
+            h->row_begin >= 0 ? " rows " + std::to_string(h->row_begin) + " to " + std::to_string(h->row_end) : "";
+        h->message = h->what + rows + ": " + text(first.core, true) + (first.writes ? " writes" : " reads") + " what " +
+                     text(second.core, true) + (second.writes ? " writes" : " reads") +
+                     (looks      ? "; the dump may show a stale value"
+                      : harmless ? ", with the same values"
+                                 : "");
         h->order = "blocks run in any order, and no grid-wide synchronisation lies between the two";
-        h->repair = first.writes && second.writes ? "let each block own its rows, or add atomically" : "put sync_all between the two, or let each block own its rows";
+        h->repair = first.writes && second.writes ? "let each block own its rows, or add atomically"
+                                                  : "put sync_all between the two, or let each block own its rows";
     };
     for (const LoggedAccess& now : all) {
         close(writers, now.access.first);
@@ -117,11 +138,13 @@ void check_between_blocks(Launch& launch) {
     }
 }
 
-void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active, std::int32_t& next);
+void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active,
+               std::int32_t& next);
 
 void run_blocks(Launch& launch, Outcome& out) {
     // As many blocks at a time as the chip has cores; normally one runs to its end before the next starts.
-    const std::int32_t capacity = std::max(1, launch.grid.has_cube ? launch.chip.cube_cores : 2 * launch.chip.cube_cores);
+    const std::int32_t capacity =
+        std::max(1, launch.grid.has_cube ? launch.chip.cube_cores : 2 * launch.chip.cube_cores);
     std::vector<std::unique_ptr<BlockRun>> active;
     std::int32_t next = 0;
     try {
@@ -132,7 +155,8 @@ void run_blocks(Launch& launch, Outcome& out) {
     }
 }
 
-void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active, std::int32_t& next) {
+void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active,
+               std::int32_t& next) {
     while (next < launch.grid.blocks || !active.empty()) {
         bool moved = false;
         if (next < launch.grid.blocks && std::int32_t(active.size()) < capacity) {
@@ -166,7 +190,8 @@ void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<
 
 Launch::Launch(const program::Program& p, const machine::Chip& c, const LaunchArguments& a, const ExecuteOptions& o)
     : program(p), chip(c), options(o), table(p), gm(*p.kernel, a),
-      grid(o.block_dim, p.kernel->subblocks(), p.core(isa::Core::cube) != nullptr, p.core(isa::Core::vector) != nullptr),
+      grid(o.block_dim, p.kernel->subblocks(), p.core(isa::Core::cube) != nullptr,
+           p.core(isa::Core::vector) != nullptr),
       findings(o.hazard_limit, o.block_dim > 1), texts(std::size_t(o.block_dim)) {
     for (const program::CoreCode& core : p.cores) prepared.push_back(program::prepare(p, core));
     params = param_values(*p.kernel, a, gm);
@@ -176,7 +201,8 @@ bool Outcome::has_races() const {
     return std::any_of(hazards.begin(), hazards.end(), [](const Hazard& h) { return h.is_error; });
 }
 
-Outcome execute(const program::Program& program, const machine::Chip& chip, const LaunchArguments& arguments, const ExecuteOptions& options) {
+Outcome execute(const program::Program& program, const machine::Chip& chip, const LaunchArguments& arguments,
+                const ExecuteOptions& options) {
     Outcome out;
     std::unique_ptr<Launch> launch;
     try {
@@ -191,20 +217,23 @@ Outcome execute(const program::Program& program, const machine::Chip& chip, cons
     }
     if (!launch) return out;
     out.hazards = launch->findings.take();
-    std::stable_sort(out.hazards.begin(), out.hazards.end(), [](const Hazard& a, const Hazard& b) { return a.is_error > b.is_error; });
+    std::stable_sort(out.hazards.begin(), out.hazards.end(),
+                     [](const Hazard& a, const Hazard& b) { return a.is_error > b.is_error; });
     for (const std::string& t : launch->texts) out.text += t;
     out.stages = std::move(launch->stages);
     out.statistics = launch->statistics;
-    out.statistics.cores = options.block_dim * (int(launch->grid.has_cube) + (launch->grid.has_vector ? launch->grid.subblocks : 0));
+    out.statistics.cores =
+        options.block_dim * (int(launch->grid.has_cube) + (launch->grid.has_vector ? launch->grid.subblocks : 0));
     if (options.record) {
         out.record.kernel = program.kernel->name;
         out.record.block_num = options.block_dim;
         out.record.sites = launch->table.record_sites();
         out.record.calls = std::move(launch->calls);
         out.record.cores = std::move(launch->records);
-        std::stable_sort(out.record.cores.begin(), out.record.cores.end(), [](const CoreRecord& a, const CoreRecord& b) {
-            return std::tie(a.block, a.core, a.subblock) < std::tie(b.block, b.core, b.subblock);
-        });
+        std::stable_sort(out.record.cores.begin(), out.record.cores.end(),
+                         [](const CoreRecord& a, const CoreRecord& b) {
+                             return std::tie(a.block, a.core, a.subblock) < std::tie(b.block, b.core, b.subblock);
+                         });
     }
     if (out.status == Status::done && options.strict && out.has_races()) {
         out.status = Status::race;

@@ -34,7 +34,7 @@ struct Argument {
         std::vector<std::int64_t> integers; // one value, or one per array element
         std::vector<double> reals;
     };
-    std::vector<Field> fields;       // tiling: one per Param::fields
+    std::vector<Field> fields; // tiling: one per Param::fields
 };
 
 /// Aligned with Kernel::params.
@@ -45,13 +45,14 @@ struct LaunchArguments {
 struct ExecuteOptions {
     std::int32_t block_dim = 1;
     OrderPolicy order;
-    bool record = true;             // fill Outcome::record
-    bool hazards = true;            // happens-before and initialised-ness
-    bool strict = true;             // a race keeps the user's buffers as they were
-    Sink* sink = nullptr;           // poll, cancel; text is returned in Outcome::text and written here as well when the launch completes
-    const SourceMap* source = nullptr; // texts of printed places and conditions; null leaves them out
+    bool record = true;  // fill Outcome::record
+    bool hazards = true; // happens-before and initialised-ness
+    bool strict = true;  // a race keeps the user's buffers as they were
+    Sink* sink =
+        nullptr; // poll, cancel; text is returned in Outcome::text and written here as well when the launch completes
+    const SourceMap* source = nullptr;         // texts of printed places and conditions; null leaves them out
     std::int64_t scalar_limit = 2'000'000'000; // scalar instructions of one core before a loop counts as endless
-    std::int32_t hazard_limit = 64; // distinct findings kept
+    std::int32_t hazard_limit = 64;            // distinct findings kept
 };
 
 enum class Status : std::uint8_t {
@@ -69,21 +70,21 @@ std::string_view name(Status s);
 struct StuckPipe {
     CoreName core;
     isa::Pipe pipe = isa::Pipe::s;
-    Place at;                       // the instruction at its head
-    std::string waits_for;          // "cross-core id 8 (INTRA_BLOCK)", "flag MTE2->V id 3", "lock 12 held by MTE1"
-    std::int32_t id = -1;           // id waited for, -1 when none
-    std::string expected;           // who should have come: "AIC FIX sets it: 0 of 1 done, none is left"
-    std::vector<Place> setters;     // the instructions that could still raise it, or that raised it before
+    Place at;                   // the instruction at its head
+    std::string waits_for;      // "cross-core id 8 (INTRA_BLOCK)", "flag MTE2->V id 3", "lock 12 held by MTE1"
+    std::int32_t id = -1;       // id waited for, -1 when none
+    std::string expected;       // who should have come: "AIC FIX sets it: 0 of 1 done, none is left"
+    std::vector<Place> setters; // the instructions that could still raise it, or that raised it before
     std::int64_t awaited = 0, raised = 0; // how often
-    bool is_cause = false;          // nothing left can release it
-    std::int32_t queued = 0;        // instructions behind it
-    std::int32_t circle_next = -1;  // index of the stuck pipe this one waits for, -1 unknown
+    bool is_cause = false;                // nothing left can release it
+    std::int32_t queued = 0;              // instructions behind it
+    std::int32_t circle_next = -1;        // index of the stuck pipe this one waits for, -1 unknown
 };
 
 struct HangReport {
     std::vector<StuckPipe> stuck;
-    bool circle = false;            // every set still exists but each waits for another
-    std::string summary;            // one sentence
+    bool circle = false; // every set still exists but each waits for another
+    std::string summary; // one sentence
 };
 
 struct Statistics {
@@ -96,21 +97,21 @@ struct Statistics {
 struct StageProgress {
     CoreName core;
     std::string stage;
-    std::int64_t entered = 0;       // tasks whose first instruction was issued
-    std::int64_t finished = 0;      // tasks whose instructions are all done
+    std::int64_t entered = 0;  // tasks whose first instruction was issued
+    std::int64_t finished = 0; // tasks whose instructions are all done
 };
 
 struct Outcome {
     Status status = Status::done;
-    std::string message;            // why, when not done; one sentence with the numbers
-    Span at;                        // where, when not done and known
-    std::vector<Hazard> hazards;    // one per pair of source places
+    std::string message;         // why, when not done; one sentence with the numbers
+    Span at;                     // where, when not done and known
+    std::vector<Hazard> hazards; // one per pair of source places
     HangReport hang;
     Record record;
-    std::string text;               // printed text, ordered by (block, core, sequence)
+    std::string text; // printed text, ordered by (block, core, sequence)
     std::vector<StageProgress> stages;
     Statistics statistics;
-    bool has_races() const;         // any finding of severity error
+    bool has_races() const; // any finding of severity error
 };
 
 /// Runs a program on data.
@@ -121,6 +122,7 @@ struct Outcome {
 ///   out    the outcome; equal inputs give equal bytes on every machine
 ///   fails  never throws for the user's mistakes: see Status
 ///   cost   O(elements touched); hazards add a constant per operation and live access
-Outcome execute(const program::Program& program, const machine::Chip& chip, const LaunchArguments& arguments, const ExecuteOptions& options);
+Outcome execute(const program::Program& program, const machine::Chip& chip, const LaunchArguments& arguments,
+                const ExecuteOptions& options);
 
 } // namespace pto::execute

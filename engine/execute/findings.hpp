@@ -20,7 +20,9 @@ class Findings {
     /// `fresh` tells whether the caller has to fill in the words.
     Hazard* find(HazardKind kind, const Place& first, const Place& second, isa::MemorySpace memory, bool& fresh);
     /// A finding at one place.
-    Hazard* find(HazardKind kind, const Place& at, isa::MemorySpace memory, bool& fresh) { return find(kind, at, Place{}, memory, fresh); }
+    Hazard* find(HazardKind kind, const Place& at, isa::MemorySpace memory, bool& fresh) {
+        return find(kind, at, Place{}, memory, fresh);
+    }
     void say(HazardKind kind, bool is_error, const Place& at, std::string message, std::string repair = {});
 
     /// Who an access belongs to, in words a report can use.

@@ -31,12 +31,13 @@ std::int64_t signed_element(const TileView& v, std::int64_t r, std::int64_t j) {
     return isa::is_signed_int(v.dtype) ? std::int64_t(p << shift) >> shift : std::int64_t(p);
 }
 /// The byte in the memory that an index names, checked.
-std::int64_t reached(const Call& c, const TileView& base, std::int64_t byte, std::int64_t bytes, std::int64_t row, std::int64_t col) {
+std::int64_t reached(const Call& c, const TileView& base, std::int64_t byte, std::int64_t bytes, std::int64_t row,
+                     std::int64_t col) {
     const std::int64_t at = base.value->address + byte;
     if (at < 0 || at + bytes > base.memory->bytes)
         throw Stop{Status::out_of_range,
-                   c.site.name + ": index at [" + std::to_string(row) + ", " + std::to_string(col) + "] reaches byte " + std::to_string(at) + " of a memory of " +
-                       std::to_string(base.memory->bytes),
+                   c.site.name + ": index at [" + std::to_string(row) + ", " + std::to_string(col) + "] reaches byte " +
+                       std::to_string(at) + " of a memory of " + std::to_string(base.memory->bytes),
                    c.site.at};
     return at;
 }
@@ -70,7 +71,8 @@ void run_gather(Call& c) {
             if (c.findings && src.memory->known[std::size_t(at)] == std::byte{0}) require_bytes(c, src, at, bytes, 1);
             std::memcpy(picked + (i * out.cols + j) * bytes, src.memory->data.get() + at, std::size_t(bytes));
         }
-    num::copy_window(out.data, {out.map, 0, 0}, picked, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, out.rows, out.cols);
+    num::copy_window(out.data, {out.map, 0, 0}, picked, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, out.rows,
+                     out.cols);
     Call::mark_known(out, out.footprint());
     note_work(c, out);
 }
@@ -93,7 +95,8 @@ void access_gather_compare(const Call& c, AccessList& list) {
 }
 std::int64_t truncated(const TileView& v, std::uint64_t pattern) {
     if (isa::is_float(v.dtype)) {
-        const double x = v.dtype == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(pattern))) : double(num::decode(v.dtype, std::uint32_t(pattern)));
+        const double x = v.dtype == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(pattern)))
+                                                : double(num::decode(v.dtype, std::uint32_t(pattern)));
         if (!(std::fabs(x) < 9e18)) return x > 0 ? INT64_MAX : INT64_MIN;
         return std::int64_t(x);
     }
@@ -111,7 +114,8 @@ void run_gather_compare(Call& c) {
         const std::int64_t k = truncated(wanted, num::read_element(wanted.data, isa::bits(wanted.dtype), i));
         std::int64_t n = 0;
         for (std::int64_t j = 0; j < src.cols; ++j) {
-            const std::int64_t x = truncated(src, num::read_element(values.data, values.map.bits, values.map.offset(i, j)));
+            const std::int64_t x =
+                truncated(src, num::read_element(values.data, values.map.bits, values.map.offset(i, j)));
             bool take = false;
             switch (mode) {
             case isa::CompareMode::eq: take = x == k; break;
@@ -122,7 +126,8 @@ void run_gather_compare(Call& c) {
             case isa::CompareMode::ge: take = x >= k; break;
             }
             if (!take) continue;
-            if (n >= out.value->type->shape[1]) c.refuse("row " + std::to_string(i) + " has more matches than the destination has columns", 0);
+            if (n >= out.value->type->shape[1])
+                c.refuse("row " + std::to_string(i) + " has more matches than the destination has columns", 0);
             num::write_element(out.data, out.map.bits, out.map.offset(i, n), std::uint64_t(offset + j));
             ++n;
         }
@@ -138,7 +143,9 @@ void run_gather_compare(Call& c) {
 }
 
 // 32-byte blocks at byte offsets.
-TileView block_offsets(const Call& c, const TileView& out) { return over(c.view(2), out.rows, (out.cols * out.map.bits / 8 + 31) / 32); }
+TileView block_offsets(const Call& c, const TileView& out) {
+    return over(c.view(2), out.rows, (out.cols * out.map.bits / 8 + 31) / 32);
+}
 void access_blocks(const Call& c, AccessList& list) {
     const TileView out = c.view(0);
     if (empty(out)) return;
@@ -160,7 +167,8 @@ void run_blocks(Call& c) {
             if (c.findings) require_bytes(c, src, at, std::min<std::int64_t>(32, row_bytes - b * 32), 1);
             std::memcpy(picked + (i * offsets.cols + b) * 32, src.memory->data.get() + at, 32);
         }
-    num::copy_window(out.data, {out.map, 0, 0}, picked, {num::window_map(offsets.cols * 256 / out.map.bits, 1, out.map.bits), 0, 0}, out.rows, out.cols);
+    num::copy_window(out.data, {out.map, 0, 0}, picked,
+                     {num::window_map(offsets.cols * 256 / out.map.bits, 1, out.map.bits), 0, 0}, out.rows, out.cols);
     Call::mark_known(out, out.footprint());
     note_work(c, out);
 }
@@ -195,7 +203,8 @@ void run_mask(Call& c) {
     const TileView values = copied(c, src, 1);
     num::TileMap strided = values.map;
     strided.col_near = p.step;
-    num::copy_window(out.data, {out.map, 0, 0}, values.data + p.first * values.map.bits / 8, {strided, 0, 0}, out.rows, out.cols);
+    num::copy_window(out.data, {out.map, 0, 0}, values.data + p.first * values.map.bits / 8, {strided, 0, 0}, out.rows,
+                     out.cols);
     Call::mark_known(out, out.footprint());
     note_work(c, src);
 }
@@ -219,7 +228,8 @@ void run_scatter(Call& c) {
     const int bytes = isa::bytes(src.dtype);
     std::int64_t* places = c.scratch.words(0, src.rows * src.cols);
     for (std::int64_t i = 0; i < src.rows; ++i)
-        for (std::int64_t j = 0; j < src.cols; ++j) places[i * src.cols + j] = reached(c, out, signed_element(index, i, j) * bytes, bytes, i, j);
+        for (std::int64_t j = 0; j < src.cols; ++j)
+            places[i * src.cols + j] = reached(c, out, signed_element(index, i, j) * bytes, bytes, i, j);
     for (std::int64_t k = 0; k < src.rows * src.cols; ++k) {
         std::memcpy(out.memory->data.get() + places[k], values.data + k * bytes, std::size_t(bytes));
         std::memset(out.memory->known.get() + places[k], 1, std::size_t(bytes));

@@ -1,4 +1,5 @@
-/// Why nothing can move: who waits for which set, whether one is left anywhere, and what is only a consequence. Source: views 8.
+/// Why nothing can move: who waits for which set, whether one is left anywhere, and what is only a consequence. Source:
+/// views 8.
 #include "engine/execute/block.hpp"
 
 #include <algorithm>
@@ -13,10 +14,10 @@ constexpr int s_pipe = int(isa::Pipe::s);
 struct Wanted {
     Semantics semantics = Semantics::flag_set;
     isa::Core kind = isa::Core::cube;
-    std::int32_t subblock = -1;                      // -1: any
+    std::int32_t subblock = -1;                                  // -1: any
     isa::Pipe set_pipe = isa::Pipe::s, wait_pipe = isa::Pipe::s; // flags
     std::int64_t id = 0;
-    std::int64_t unicast_id = 0;                     // as the cube would write it
+    std::int64_t unicast_id = 0; // as the cube would write it
 };
 
 class Explainer {
@@ -35,8 +36,10 @@ class Explainer {
         for (const StuckPipe& s : m_report.stuck) any_cause |= s.is_cause;
         m_report.circle = !any_cause;
         if (waiting_to_start > 0)
-            m_report.summary = std::to_string(waiting_to_start) + " blocks wait for a free core while " + std::to_string(m_blocks.size()) +
-                               " blocks wait for all of them: the chip runs at most " + std::to_string(m_blocks.size()) + " at a time";
+            m_report.summary = std::to_string(waiting_to_start) + " blocks wait for a free core while " +
+                               std::to_string(m_blocks.size()) +
+                               " blocks wait for all of them: the chip runs at most " +
+                               std::to_string(m_blocks.size()) + " at a time";
         else
             m_report.summary = std::to_string(m_report.stuck.size()) + " pipes wait, nothing can run" +
                                (m_report.circle ? ": every set still exists, but each waits for another" : "");
@@ -54,12 +57,15 @@ class Explainer {
     void causes_first() {
         std::vector<std::int32_t> order(m_report.stuck.size()), place(order.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::int32_t(i);
-        std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return m_report.stuck[std::size_t(a)].is_cause > m_report.stuck[std::size_t(b)].is_cause; });
+        std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+            return m_report.stuck[std::size_t(a)].is_cause > m_report.stuck[std::size_t(b)].is_cause;
+        });
         std::vector<StuckPipe> sorted;
         for (std::size_t i = 0; i < order.size(); ++i) place[std::size_t(order[i])] = std::int32_t(i);
         for (std::int32_t i : order) {
             sorted.push_back(std::move(m_report.stuck[std::size_t(i)]));
-            if (sorted.back().circle_next >= 0) sorted.back().circle_next = place[std::size_t(sorted.back().circle_next)];
+            if (sorted.back().circle_next >= 0)
+                sorted.back().circle_next = place[std::size_t(sorted.back().circle_next)];
         }
         m_report.stuck = std::move(sorted);
     }
@@ -81,25 +87,31 @@ class Explainer {
     /// Does the static instruction raise what is wanted? Run-time ids may.
     bool matches(const Instruction& in, const Wanted& w) const {
         if (in.semantics != w.semantics) return false;
-        if (w.semantics == Semantics::flag_set && (in.set_pipe != w.set_pipe || in.wait_pipe != w.wait_pipe)) return false;
+        if (w.semantics == Semantics::flag_set && (in.set_pipe != w.set_pipe || in.wait_pipe != w.wait_pipe))
+            return false;
         const int at = in.keys[std::size_t(Key::event_id)];
         if (at < 0 || !in.op || at >= int(in.op->attributes.size())) return true;
         const ir::AttributeValue& v = in.op->attributes[std::size_t(at)];
         std::optional<std::int64_t> id;
-        if (auto* i = std::get_if<std::int64_t>(&v)) id = *i;
-        else if (auto* x = std::get_if<ir::ExprId>(&v)) id = in.function->constant(*x);
+        if (auto* i = std::get_if<std::int64_t>(&v))
+            id = *i;
+        else if (auto* x = std::get_if<ir::ExprId>(&v))
+            id = in.function->constant(*x);
         return !id || raises(in, *id, w);
     }
     /// Does a set of this id raise what is wanted? INTRA_BLOCK and UNICAST_BLOCK reach the same counters.
     static bool raises(const Instruction& in, std::int64_t id, const Wanted& w) {
         if (w.semantics != Semantics::cross_set) return id == w.id;
         const auto mode = isa::CrossCoreSyncMode(in.sync_mode);
-        if (mode == isa::CrossCoreSyncMode::unicast_block) return id == (w.kind == isa::Core::cube ? w.unicast_id : w.id);
+        if (mode == isa::CrossCoreSyncMode::unicast_block)
+            return id == (w.kind == isa::Core::cube ? w.unicast_id : w.id);
         return mode == isa::CrossCoreSyncMode::intra_block && id == w.id;
     }
     static bool item_matches(const Item& item, const Wanted& w) {
         if (item.site->semantics != w.semantics) return false;
-        if (w.semantics == Semantics::flag_set && (item.site->set_pipe != w.set_pipe || item.site->wait_pipe != w.wait_pipe)) return false;
+        if (w.semantics == Semantics::flag_set &&
+            (item.site->set_pipe != w.set_pipe || item.site->wait_pipe != w.wait_pipe))
+            return false;
         const int at = item.site->keys[std::size_t(Key::event_id)];
         return at >= 0 && raises(*item.site, item.op.attributes[std::size_t(at)].scalar.integer, w);
     }
@@ -154,10 +166,14 @@ class Explainer {
             }
         }
         s.is_cause = !left;
-        const std::string counts = "set " + std::to_string(s.raised) + " times, awaited " + std::to_string(s.awaited) + " times";
-        if (s.setters.empty()) s.expected = counts + "; no program sets it";
-        else if (!left) s.expected = counts + "; no set is left in any program";
-        else s.expected = counts + "; a set is left, behind another wait";
+        const std::string counts =
+            "set " + std::to_string(s.raised) + " times, awaited " + std::to_string(s.awaited) + " times";
+        if (s.setters.empty())
+            s.expected = counts + "; no program sets it";
+        else if (!left)
+            s.expected = counts + "; no set is left in any program";
+        else
+            s.expected = counts + "; a set is left, behind another wait";
     }
 
     void reason(std::size_t i) {
@@ -168,7 +184,8 @@ class Explainer {
         const Item& item = who.pipe == s_pipe ? c.held : c.pipes[std::size_t(who.pipe)].front();
         const isa::Pipe target = item.op.pipe;
         if (who.pipe == s_pipe && target != isa::Pipe::s && target != isa::Pipe::all) {
-            s.waits_for = "room in the queue of " + std::string(isa::name(target)) + ", which holds " + std::to_string(m_launch.chip.queue_depth);
+            s.waits_for = "room in the queue of " + std::string(isa::name(target)) + ", which holds " +
+                          std::to_string(m_launch.chip.queue_depth);
             s.circle_next = find_stuck(who.block, who.place, int(target));
             return;
         }
@@ -198,20 +215,25 @@ class Explainer {
             }
         }
         const int at = item.site->keys[std::size_t(Key::event_id)];
-        const std::int64_t id = at >= 0 && at < int(item.op.attributes.size()) ? item.op.attributes[std::size_t(at)].scalar.integer : -1;
+        const std::int64_t id =
+            at >= 0 && at < int(item.op.attributes.size()) ? item.op.attributes[std::size_t(at)].scalar.integer : -1;
         const bool cube = c.name.kind == isa::Core::cube;
         switch (item.site->semantics) {
         case Semantics::flag_wait: {
             const Flag& f = sync.flag(who.place, item.site->set_pipe, item.site->wait_pipe, id);
-            s.waits_for = "flag " + std::string(isa::name(item.site->set_pipe)) + " to " + std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id);
+            s.waits_for = "flag " + std::string(isa::name(item.site->set_pipe)) + " to " +
+                          std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id);
             s.id = std::int32_t(id);
             s.awaited = f.waits + 1;
             s.raised = f.sets;
-            look_for(s, who.block, {Semantics::flag_set, c.name.kind, c.name.subblock, item.site->set_pipe, item.site->wait_pipe, id, id});
+            look_for(
+                s, who.block,
+                {Semantics::flag_set, c.name.kind, c.name.subblock, item.site->set_pipe, item.site->wait_pipe, id, id});
             return;
         }
         case Semantics::cross_wait: {
-            s.waits_for = "cross-core id " + std::to_string(id) + " (" + std::string(isa::name(isa::CrossCoreSyncMode(item.site->sync_mode))) + ")";
+            s.waits_for = "cross-core id " + std::to_string(id) + " (" +
+                          std::string(isa::name(isa::CrossCoreSyncMode(item.site->sync_mode))) + ")";
             s.id = std::int32_t(id);
             const auto mode = isa::CrossCoreSyncMode(item.site->sync_mode);
             if (mode == isa::CrossCoreSyncMode::intra_block || mode == isa::CrossCoreSyncMode::unicast_block) {
@@ -219,17 +241,26 @@ class Explainer {
                 const std::int64_t plain = m ? id % sync.cross_ids : id;
                 std::int32_t missing = m && cube ? std::int32_t(id / sync.cross_ids) : 0;
                 if (!m && cube && block.counter(0, 0, 0, id).count() > 0) missing = 1; // AIV0 has set, AIV1 has not
-                const Counter& k = cube ? block.counter(0, m, missing, plain) : block.counter(1, m, c.name.subblock, plain);
+                const Counter& k =
+                    cube ? block.counter(0, m, missing, plain) : block.counter(1, m, c.name.subblock, plain);
                 if (cube) s.waits_for += " from AIV" + std::to_string(missing);
                 s.awaited = k.waits + 1;
                 s.raised = k.sets;
-                Wanted w{Semantics::cross_set, cube ? isa::Core::vector : isa::Core::cube, cube ? missing : 0, {}, {}, plain, plain};
+                Wanted w{Semantics::cross_set,
+                         cube ? isa::Core::vector : isa::Core::cube,
+                         cube ? missing : 0,
+                         {},
+                         {},
+                         plain,
+                         plain};
                 if (!cube) w.unicast_id = plain + c.name.subblock * sync.cross_ids;
                 look_for(s, who.block, w);
             } else {
-                Meeting& meet = mode == isa::CrossCoreSyncMode::inter_subblock ? sync.subblocks[std::size_t(id)]
-                                                                               : block.launch().grid.inter_block[cube ? 0 : 1][std::size_t(id)];
-                const std::size_t me = mode == isa::CrossCoreSyncMode::inter_subblock ? std::size_t(c.name.subblock) : block.participant(c, false);
+                Meeting& meet = mode == isa::CrossCoreSyncMode::inter_subblock
+                                    ? sync.subblocks[std::size_t(id)]
+                                    : block.launch().grid.inter_block[cube ? 0 : 1][std::size_t(id)];
+                const std::size_t me = mode == isa::CrossCoreSyncMode::inter_subblock ? std::size_t(c.name.subblock)
+                                                                                      : block.participant(c, false);
                 meeting(s, meet, meet.waits[me] + 1, cube ? "AIC" : "AIV");
             }
             return;
@@ -243,7 +274,11 @@ class Explainer {
                 }
             s.waits_for = "sync_all";
             Meeting& meet = block.launch().grid.sync_all[item.site->core_type];
-            meeting(s, meet, std::int64_t(meet.sets[block.participant(c, item.site->core_type == std::uint8_t(isa::SyncCoreType::mix))].size()), "core");
+            meeting(s, meet,
+                    std::int64_t(
+                        meet.sets[block.participant(c, item.site->core_type == std::uint8_t(isa::SyncCoreType::mix))]
+                            .size()),
+                    "core");
             return;
         }
         case Semantics::barrier:
@@ -258,7 +293,8 @@ class Explainer {
         }
         if (item.site->phase) {
             const bool store = item.site->semantics == Semantics::store;
-            s.waits_for = store ? "the unit flag of its accumulator to be 1" : "the unit flag of its accumulator to be 0";
+            s.waits_for =
+                store ? "the unit flag of its accumulator to be 1" : "the unit flag of its accumulator to be 0";
             s.expected = store ? "a matmul with phase Final raises it" : "a store with phase Final clears it";
             s.circle_next = find_stuck(who.block, who.place, int(store ? isa::Pipe::m : isa::Pipe::fix));
             if (s.circle_next < 0 && !c.finished) s.circle_next = find_stuck(who.block, who.place, s_pipe);
@@ -269,7 +305,8 @@ class Explainer {
     static void meeting(StuckPipe& s, const Meeting& m, std::int64_t round, const std::string& kind) {
         s.awaited = std::int64_t(m.sets.size());
         s.raised = m.arrived(round);
-        s.expected = "waits for " + std::to_string(s.awaited) + " " + kind + (s.awaited == 1 ? "" : "s") + ", " + std::to_string(s.raised) + " came";
+        s.expected = "waits for " + std::to_string(s.awaited) + " " + kind + (s.awaited == 1 ? "" : "s") + ", " +
+                     std::to_string(s.raised) + " came";
         s.is_cause = true;
     }
 

@@ -26,38 +26,39 @@ enum class HazardKind : std::uint8_t {
     beyond_shape,     // warning: a window leaves the tensor's shape, still inside its buffer
     register_order,   // warning: store then load of one UB range in a vector function without mem_bar
     uninitialised_register,
-    stale_scalar,     // warning: scalar GM access without dcci
-    contract,         // warning: operands break a documented rule that hardware does not check
+    stale_scalar, // warning: scalar GM access without dcci
+    contract,     // warning: operands break a documented rule that hardware does not check
 };
 std::string_view name(HazardKind kind);
 
 /// One end of a finding.
 struct Place {
     Span at;
-    std::string operation;   // "move", the vector function's name
+    std::string operation; // "move", the vector function's name
     CoreName core;
     isa::Pipe pipe = isa::Pipe::s;
-    std::string stage;       // empty outside stages
+    std::string stage; // empty outside stages
     std::int64_t task = -1;
     std::int64_t sequence = -1; // program order on its core
     bool writes = false;
-    std::string operand;     // name of the tile or tensor
+    std::string operand; // name of the tile or tensor
 };
 
 struct Hazard {
     HazardKind kind = HazardKind::race;
     bool is_error = true;
-    Place first, second;     // in the order this run had; second invalid where there is one place only
+    Place first, second; // in the order this run had; second invalid where there is one place only
     isa::MemorySpace memory = isa::MemorySpace::ddr;
-    CoreName owner;          // core whose memory it is; meaningless for ddr
-    std::int64_t begin = 0, end = 0;   // hull of the common bytes
-    std::int64_t pieces = 1, piece_bytes = 0, piece_stride = 0; // first common strided set, for "8 pieces of 1 KiB every 2 KiB"
-    std::string what;        // tensor or tile name; slot as "p slot 0"
+    CoreName owner;                  // core whose memory it is; meaningless for ddr
+    std::int64_t begin = 0, end = 0; // hull of the common bytes
+    std::int64_t pieces = 1, piece_bytes = 0,
+                 piece_stride = 0;             // first common strided set, for "8 pieces of 1 KiB every 2 KiB"
+    std::string what;                          // tensor or tile name; slot as "p slot 0"
     std::int64_t row_begin = -1, row_end = -1; // tensors: rows touched in common
-    std::string message;     // one sentence: what may happen
-    std::string order;       // the edges each side has, why they do not join
-    std::string repair;      // what to add
-    std::int64_t count = 1;  // occurrences folded into this one
+    std::string message;                       // one sentence: what may happen
+    std::string order;                         // the edges each side has, why they do not join
+    std::string repair;                        // what to add
+    std::int64_t count = 1;                    // occurrences folded into this one
     std::vector<std::pair<std::int64_t, std::int64_t>> tasks; // task pairs seen, at most 8
 };
 

@@ -8,9 +8,10 @@ namespace pto::execute {
 
 std::string_view name(Key k) {
     static constexpr std::string_view names[key_count] = {
-        "order", "relu_pre_mode", "scale", "atomic", "phase", "acc_to_vec_mode", "mode", "dim", "target_type", "offset", "cmp_mode", "pattern_mode",
-        "block_len", "exhausted", "is_msb", "set_pipe", "wait_pipe", "pipe", "event_id", "sync_mode", "core_type", "mutex_id", "workspace", "loc",
-        "flag", "op_type"};
+        "order",    "relu_pre_mode", "scale",     "atomic",   "phase",        "acc_to_vec_mode", "mode",
+        "dim",      "target_type",   "offset",    "cmp_mode", "pattern_mode", "block_len",       "exhausted",
+        "is_msb",   "set_pipe",      "wait_pipe", "pipe",     "event_id",     "sync_mode",       "core_type",
+        "mutex_id", "workspace",     "loc",       "flag",     "op_type"};
     return names[std::size_t(k)];
 }
 
@@ -31,7 +32,8 @@ Instruction instruction_of(const ir::Function& f, const ir::Stmt& stmt) {
         for (int k = 0; k < key_count; ++k) in.keys[std::size_t(k)] = std::int8_t(op->row->keyword_index(name(Key(k))));
         if (int at = in.keys[std::size_t(Key::order)]; at >= 0 && at < int(op->attributes.size()))
             if (auto* list = std::get_if<ir::ExprList>(&op->attributes[std::size_t(at)]))
-                for (std::size_t i = 0; i < list->size() && i < 2; ++i) in.order[i] = std::int32_t(f.constant((*list)[i]).value_or(-1));
+                for (std::size_t i = 0; i < list->size() && i < 2; ++i)
+                    in.order[i] = std::int32_t(f.constant((*list)[i]).value_or(-1));
         auto ordinal = [&](Key k, int fallback) {
             const int at = in.keys[std::size_t(k)];
             if (at >= 0 && at < int(op->attributes.size()))
@@ -44,7 +46,8 @@ Instruction instruction_of(const ir::Function& f, const ir::Stmt& stmt) {
         in.sync_mode = std::uint8_t(ordinal(Key::sync_mode, int(isa::CrossCoreSyncMode::intra_block)));
         in.core_type = std::uint8_t(ordinal(Key::core_type, int(isa::SyncCoreType::mix)));
         for (std::size_t i = 0; i < op->row->operands.size() && i < op->operands.size(); ++i)
-            if (isa::reads(op->row->operands[i].role) && in.input_count < 8) in.inputs[std::size_t(in.input_count++)] = std::int8_t(i);
+            if (isa::reads(op->row->operands[i].role) && in.input_count < 8)
+                in.inputs[std::size_t(in.input_count++)] = std::int8_t(i);
     } else if (auto* call = std::get_if<ir::VectorCall>(&stmt.what)) {
         in.call = call;
         in.name = call->name;
@@ -92,7 +95,8 @@ isa::TimingFacts timing_facts(const Instruction& in) {
             widest = isa::bits(t->dtype);
             facts.dtype = t->dtype;
         }
-        if (i < in.row->operands.size() && in.row->operands[i].kind == isa::OperandKind::tile_or_scalar) facts.scalar = std::holds_alternative<ir::ExprId>(op.operands[i]);
+        if (i < in.row->operands.size() && in.row->operands[i].kind == isa::OperandKind::tile_or_scalar)
+            facts.scalar = std::holds_alternative<ir::ExprId>(op.operands[i]);
     }
     const isa::TileType* first = tile(0);
     const isa::TileType* second = tile(1);
@@ -111,7 +115,8 @@ isa::TimingFacts timing_facts(const Instruction& in) {
     }
     const int mode = in.keys[std::size_t(Key::acc_to_vec_mode)];
     if (mode >= 0 && mode < int(op.attributes.size()))
-        if (auto* e = std::get_if<isa::EnumValue>(&op.attributes[std::size_t(mode)])) facts.dual = e->ordinal >= std::uint8_t(isa::AccToVecMode::split_m);
+        if (auto* e = std::get_if<isa::EnumValue>(&op.attributes[std::size_t(mode)]))
+            facts.dual = e->ordinal >= std::uint8_t(isa::AccToVecMode::split_m);
     return facts;
 }
 

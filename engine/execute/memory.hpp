@@ -37,9 +37,9 @@ class GlobalMemory {
     struct Range {
         std::int64_t address = 0, bytes = 0; // virtual
         std::byte* host = nullptr;
-        std::string name;                    // parameters that lie in it
+        std::string name; // parameters that lie in it
         std::vector<std::int32_t> parameters;
-        std::int64_t private_at = 0;         // offset into the private copy
+        std::int64_t private_at = 0; // offset into the private copy
         bool written = false;
     };
     static constexpr std::int64_t first_address = 0x1000'0000;
@@ -58,8 +58,8 @@ class GlobalMemory {
     void commit();
 
   private:
-    std::vector<Range> m_ranges;            // ascending addresses
-    std::vector<std::int64_t> m_addresses;  // by parameter
+    std::vector<Range> m_ranges;           // ascending addresses
+    std::vector<std::int64_t> m_addresses; // by parameter
     std::unique_ptr<std::byte[]> m_data;
     std::size_t m_last = 0;
 };

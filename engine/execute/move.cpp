@@ -12,18 +12,18 @@ namespace {
 /// One rectangular copy: dst(dst_row + i, dst_col + j) = src(src_row + i, src_col + j).
 struct Transfer {
     TileView dst, src;
-    num::TileMap from;                 // src's map, transposed when the move exchanges rows and columns
+    num::TileMap from; // src's map, transposed when the move exchanges rows and columns
     std::int64_t dst_row = 0, dst_col = 0, src_row = 0, src_col = 0, rows = 0, cols = 0;
 };
 struct Plan {
     Transfer part[2];
     int count = 0;
-    bool fixpipe = false;              // conversion keywords apply
+    bool fixpipe = false; // conversion keywords apply
     bool split = false;
 };
 
-void add_part(Plan& plan, const TileView& dst, const TileView& src, bool transposed, std::int64_t dr, std::int64_t dc, std::int64_t sr, std::int64_t sc,
-              std::int64_t rows, std::int64_t cols) {
+void add_part(Plan& plan, const TileView& dst, const TileView& src, bool transposed, std::int64_t dr, std::int64_t dc,
+              std::int64_t sr, std::int64_t sc, std::int64_t rows, std::int64_t cols) {
     if (rows <= 0 || cols <= 0) return;
     Transfer& t = plan.part[plan.count++];
     t.dst = dst;
@@ -40,8 +40,9 @@ Plan insert_plan(const Call& c, std::int64_t row, std::int64_t col) {
     const auto& shape = dst.value->type->shape;
     if (row < 0 || col < 0 || row + rows > shape[0] || col + cols > shape[1])
         throw Stop{Status::out_of_range,
-                   c.site.name + ": rows " + std::to_string(row) + " to " + std::to_string(row + rows) + ", columns " + std::to_string(col) + " to " +
-                       std::to_string(col + cols) + " do not fit the destination of " + std::to_string(shape[0]) + " x " + std::to_string(shape[1]),
+                   c.site.name + ": rows " + std::to_string(row) + " to " + std::to_string(row + rows) + ", columns " +
+                       std::to_string(col) + " to " + std::to_string(col + cols) + " do not fit the destination of " +
+                       std::to_string(shape[0]) + " x " + std::to_string(shape[1]),
                    c.site.at};
     add_part(plan, dst, src, transposed, row, col, 0, 0, rows, cols);
     return plan;
@@ -63,7 +64,9 @@ Plan acc_to_vec(const Call& c, const TileView& src, std::int64_t row, std::int64
         return plan;
     }
     plan.split = true;
-    if (d.type->dtype != src.dtype) c.refuse("a split move does not convert: the tile has " + std::string(isa::name(d.type->dtype)) + ", the accumulator " + std::string(isa::name(src.dtype)));
+    if (d.type->dtype != src.dtype)
+        c.refuse("a split move does not convert: the tile has " + std::string(isa::name(d.type->dtype)) +
+                 ", the accumulator " + std::string(isa::name(src.dtype)));
     if (mode == isa::AccToVecMode::split_m) {
         const std::int64_t first = (m + 1) / 2;
         add_part(plan, vec(0), src, false, 0, 0, row, col, first, n);
@@ -78,11 +81,13 @@ Plan acc_to_vec(const Call& c, const TileView& src, std::int64_t row, std::int64
 
 Plan move_plan(const Call& c) {
     const bool has_offset = c.has(2) && !c.operand(2).list.empty();
-    const std::int64_t row = has_offset ? c.operand(2).list[0].integer : 0, col = has_offset ? c.operand(2).list[1].integer : 0;
+    const std::int64_t row = has_offset ? c.operand(2).list[0].integer : 0,
+                       col = has_offset ? c.operand(2).list[1].integer : 0;
     const isa::TileType& d = *c.tile(0).type;
     const isa::TileType& s = *c.tile(1).type;
     const bool from_acc = s.memory == MemorySpace::acc;
-    const bool flipped_pair = (s.layout == isa::Layout::nz && d.layout == isa::Layout::zn) || (s.layout == isa::Layout::zn && d.layout == isa::Layout::nz);
+    const bool flipped_pair = (s.layout == isa::Layout::nz && d.layout == isa::Layout::zn) ||
+                              (s.layout == isa::Layout::zn && d.layout == isa::Layout::nz);
     const bool to_l0 = d.memory == MemorySpace::left || d.memory == MemorySpace::right;
     bool extract = has_offset && d.shape[0] <= s.shape[0] && d.shape[1] <= s.shape[1];
     if (has_offset && !extract) return insert_plan(c, row, col);
@@ -93,7 +98,8 @@ Plan move_plan(const Call& c) {
     Plan plan;
     const TileView dst = c.view(0);
     // Shapes that are each other's transpose: the same bytes under exchanged axes.
-    const bool transposed = !has_offset && s.shape != d.shape && s.shape[0] == d.shape[1] && s.shape[1] == d.shape[0] && (flipped_pair || d.memory != s.memory);
+    const bool transposed = !has_offset && s.shape != d.shape && s.shape[0] == d.shape[1] && s.shape[1] == d.shape[0] &&
+                            (flipped_pair || d.memory != s.memory);
     std::int64_t rows = dst.rows, cols = dst.cols;
     if (to_l0 && d.compact == 0 && !has_offset) { // the whole tile travels
         rows = d.shape[0];
@@ -103,7 +109,9 @@ Plan move_plan(const Call& c) {
     return plan;
 }
 
-num::Footprint source_bytes(const Transfer& t) { return num::footprint(t.from, t.src.value->address, t.src_row, t.src_col, t.rows, t.cols); }
+num::Footprint source_bytes(const Transfer& t) {
+    return num::footprint(t.from, t.src.value->address, t.src_row, t.src_col, t.rows, t.cols);
+}
 num::Footprint target_bytes(const Transfer& t) { return t.dst.footprint(t.dst_row, t.dst_col, t.rows, t.cols); }
 
 void access(const Call& c, AccessList& list, const Plan& plan) {
@@ -125,21 +133,25 @@ void run(Call& c, const Plan& plan) {
         const num::Place to{t.dst.map, t.dst_row, t.dst_col}, from{t.from, t.src_row, t.src_col};
         bytes += t.rows * t.cols * t.dst.map.bits / 8;
         if (plan.fixpipe) {
-            fixpipe(c, t.src, t.src_row, t.src_col, {t.dst.data, t.dst.known, t.dst.map, t.dst_row, t.dst_col, t.dst.dtype}, t.rows, t.cols, false);
+            fixpipe(c, t.src, t.src_row, t.src_col,
+                    {t.dst.data, t.dst.known, t.dst.map, t.dst_row, t.dst_col, t.dst.dtype}, t.rows, t.cols, false);
         } else if (t.dst.map.bits == t.from.bits) {
             num::copy_window(t.dst.data, to, t.src.data, from, t.rows, t.cols);
             num::copy_window(t.dst.known, to, t.src.known, from, t.rows, t.cols);
-        } else if (t.dst.dtype == DType::fp32 && (t.src.dtype == DType::fp16 || t.src.dtype == DType::bf16)) { // bias table
+        } else if (t.dst.dtype == DType::fp32 &&
+                   (t.src.dtype == DType::fp16 || t.src.dtype == DType::bf16)) { // bias table
             for (std::int64_t r = 0; r < t.rows; ++r)
                 for (std::int64_t j = 0; j < t.cols; ++j) {
-                    const std::int64_t at = t.from.byte_offset(t.src_row + r, t.src_col + j), out = t.dst.map.byte_offset(t.dst_row + r, t.dst_col + j);
+                    const std::int64_t at = t.from.byte_offset(t.src_row + r, t.src_col + j),
+                                       out = t.dst.map.byte_offset(t.dst_row + r, t.dst_col + j);
                     float value;
                     num::to_fp32(t.src.dtype, t.src.data + at, &value, 1);
                     std::memcpy(t.dst.data + out, &value, 4);
                     std::memset(t.dst.known + out, int(t.src.known[at]), 4);
                 }
         } else {
-            c.refuse("the move does not convert " + std::string(isa::name(t.src.dtype)) + " to " + std::string(isa::name(t.dst.dtype)));
+            c.refuse("the move does not convert " + std::string(isa::name(t.src.dtype)) + " to " +
+                     std::string(isa::name(t.dst.dtype)));
         }
     }
     if (c.row) {
@@ -157,7 +169,9 @@ Plan insert_of(const Call& c) {
 
 } // namespace
 
-const Meaning move_meaning{[](const Call& c, AccessList& list) { access(c, list, move_plan(c)); }, [](Call& c) { run(c, move_plan(c)); }};
-const Meaning insert_meaning{[](const Call& c, AccessList& list) { access(c, list, insert_of(c)); }, [](Call& c) { run(c, insert_of(c)); }};
+const Meaning move_meaning{[](const Call& c, AccessList& list) { access(c, list, move_plan(c)); },
+                           [](Call& c) { run(c, move_plan(c)); }};
+const Meaning insert_meaning{[](const Call& c, AccessList& list) { access(c, list, insert_of(c)); },
+                             [](Call& c) { run(c, insert_of(c)); }};
 
 } // namespace pto::execute

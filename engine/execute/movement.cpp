@@ -17,7 +17,9 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
     const TensorValue& t = c.tensor(tensor_operand);
     const isa::TileType& tile = *c.tile(tile_operand).type;
     const auto& offsets = c.operand(offsets_operand).list;
-    if (int(offsets.size()) != t.rank) c.refuse(std::to_string(offsets.size()) + " offsets for a tensor of rank " + std::to_string(t.rank), offsets_operand);
+    if (int(offsets.size()) != t.rank)
+        c.refuse(std::to_string(offsets.size()) + " offsets for a tensor of rank " + std::to_string(t.rank),
+                 offsets_operand);
     // load_tile and store_tile call their indices so: the two selected axes count whole tiles.
     const bool whole_tiles = c.site.row->operands[std::size_t(offsets_operand)].name == "idx";
     const bool pair = is_scale_pair(t, tile);
@@ -39,23 +41,29 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         }
         return t.stride[std::size_t(axis)];
     };
-    // How the window walks: as set_stride says, in logical elements; the declared strides of packed 4-bit tensors count bytes.
+    // How the window walks: as set_stride says, in logical elements; the declared strides of packed 4-bit tensors count
+    // bytes.
     auto walk = [&](int axis) -> std::int64_t {
         const int last = axis - (t.rank - 2);
-        if (axis >= 0 && last >= 0 && t.window_stride[std::size_t(last)] >= 0) return t.window_stride[std::size_t(last)];
+        if (axis >= 0 && last >= 0 && t.window_stride[std::size_t(last)] >= 0)
+            return t.window_stride[std::size_t(last)];
         if (w.bits < 8 && axis >= 0) return axis == t.rank - 1 ? 1 : stride(axis) * 2;
         return stride(axis);
     };
     const std::int64_t unit = w.bits < 8 ? 8 : w.bits; // of declared offsets and strides
-    const std::int64_t pair_rows = pair && tile.layout == isa::Layout::nn ? 2 : 1, pair_cols = pair && tile.layout == isa::Layout::zz ? 2 : 1;
+    const std::int64_t pair_rows = pair && tile.layout == isa::Layout::nn ? 2 : 1,
+                       pair_cols = pair && tile.layout == isa::Layout::zz ? 2 : 1;
     std::int64_t row_at = 0, col_at = 0, base = 0;
     for (int axis = 0; axis < t.rank; ++axis) {
         std::int64_t at = offsets[std::size_t(axis)].integer;
         if (whole_tiles && axis == w.row_axis) at *= tile.shape[0] / pair_rows;
         if (whole_tiles && axis == w.col_axis) at *= tile.shape[1] / pair_cols;
-        if (axis == w.row_axis) row_at = at;
-        else if (axis == w.col_axis) col_at = at;
-        else base += at * stride(axis);
+        if (axis == w.row_axis)
+            row_at = at;
+        else if (axis == w.col_axis)
+            col_at = at;
+        else
+            base += at * stride(axis);
     }
     w.row_at = row_at;
     w.col_at = col_at;
@@ -73,8 +81,15 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
     if (pair) {
         w.map = num::window_map(stride(w.row_axis), stride(w.col_axis), w.bits);
         const std::int64_t phase = t.stride[std::size_t(t.rank - 1)];
-        if (pair_cols == 2) { w.map.col_block = 2; w.map.col_far = stride(w.col_axis); w.map.col_near = phase; }
-        else { w.map.row_block = 2; w.map.row_far = stride(w.row_axis); w.map.row_near = phase; }
+        if (pair_cols == 2) {
+            w.map.col_block = 2;
+            w.map.col_far = stride(w.col_axis);
+            w.map.col_near = phase;
+        } else {
+            w.map.row_block = 2;
+            w.map.row_far = stride(w.row_axis);
+            w.map.row_near = phase;
+        }
         base += row_at * stride(w.row_axis) + col_at * stride(w.col_axis);
         w.row_at *= pair_rows;
         w.col_at *= pair_cols;
@@ -92,9 +107,10 @@ void check_shape(const Call& c, const Window& w, int tensor_operand, std::int64_
     if (!c.findings || w.bits < 8) return; // the declared last dimension of packed 4-bit tensors counts bytes
     if (w.row_at >= 0 && w.col_at >= 0 && w.row_at + rows <= w.row_limit && w.col_at + cols <= w.col_limit) return;
     c.warn(HazardKind::beyond_shape, tensor_operand,
-           "the window covers rows " + std::to_string(w.row_at) + " to " + std::to_string(w.row_at + rows) + " and columns " + std::to_string(w.col_at) +
-               " to " + std::to_string(w.col_at + cols) + " of " + c.operand_name(tensor_operand) + ", whose shape is " + std::to_string(w.row_limit) +
-               " x " + std::to_string(w.col_limit),
+           "the window covers rows " + std::to_string(w.row_at) + " to " + std::to_string(w.row_at + rows) +
+               " and columns " + std::to_string(w.col_at) + " to " + std::to_string(w.col_at + cols) + " of " +
+               c.operand_name(tensor_operand) + ", whose shape is " + std::to_string(w.row_limit) + " x " +
+               std::to_string(w.col_limit),
            "set the tile's valid shape to what is left before this operation");
 }
 
@@ -143,7 +159,8 @@ void access_store(const Call& c, AccessList& list) {
     if (src.rows <= 0 || src.cols <= 0) return;
     const Window w = window_of(c, 0, 1, 2);
     add_tile(list, src, 1, false, src.footprint());
-    list.add(MemorySpace::ddr, 0, true, 0, w.footprint(src.rows, src.cols)).atomic = c.choice(Key::atomic, 0) == int(isa::AtomicType::add);
+    list.add(MemorySpace::ddr, 0, true, 0, w.footprint(src.rows, src.cols)).atomic =
+        c.choice(Key::atomic, 0) == int(isa::AtomicType::add);
     if (src.space() == MemorySpace::scaling) c.refuse("only Vec and Acc tiles can be stored");
     if (const OperandInstance* scale = c.runtime(Key::scale); scale && scale->kind == OperandInstance::Kind::tile) {
         const TileView v = c.view(scale->tile);
@@ -159,11 +176,17 @@ void run_store(Call& c) {
     c.require_known(src, 1, "the store");
     const bool atomic = c.choice(Key::atomic, 0) == int(isa::AtomicType::add);
     if (src.space() == MemorySpace::acc) {
-        fixpipe(c, src, 0, 0, {c.gm.at(w.address), nullptr, w.map, w.at_row, w.at_col, c.tensor(0).dtype}, src.rows, src.cols, atomic);
+        fixpipe(c, src, 0, 0, {c.gm.at(w.address), nullptr, w.map, w.at_row, w.at_col, c.tensor(0).dtype}, src.rows,
+                src.cols, atomic);
     } else {
-        if (w.bits != src.map.bits) c.refuse("tile and tensor have elements of different width: a store from Vec does not convert");
-        if (atomic) add_window(c, c.gm.at(w.address), {w.map, w.at_row, w.at_col}, src.data, {src.map, 0, 0}, src.rows, src.cols, src.dtype);
-        else num::copy_window(c.gm.at(w.address), {w.map, w.at_row, w.at_col}, src.data, {src.map, 0, 0}, src.rows, src.cols);
+        if (w.bits != src.map.bits)
+            c.refuse("tile and tensor have elements of different width: a store from Vec does not convert");
+        if (atomic)
+            add_window(c, c.gm.at(w.address), {w.map, w.at_row, w.at_col}, src.data, {src.map, 0, 0}, src.rows,
+                       src.cols, src.dtype);
+        else
+            num::copy_window(c.gm.at(w.address), {w.map, w.at_row, w.at_col}, src.data, {src.map, 0, 0}, src.rows,
+                             src.cols);
     }
     const std::int64_t bytes = src.rows * src.cols * w.bits / 8;
     c.statistics.gm_bytes_written += bytes;
@@ -180,7 +203,9 @@ void run_store(Call& c) {
 
 const Meaning load_meaning{access_load, run_load}, store_meaning{access_store, run_store};
 
-num::Footprint Window::footprint(std::int64_t rows, std::int64_t cols) const { return num::footprint(map, address, at_row, at_col, rows, cols); }
+num::Footprint Window::footprint(std::int64_t rows, std::int64_t cols) const {
+    return num::footprint(map, address, at_row, at_col, rows, cols);
+}
 std::int32_t Window::row_bytes(std::int64_t rows, std::int64_t cols) const {
     if (map.col_block != num::TileMap::unblocked) return std::int32_t(map.col_block) * bits / 8;
     return std::int32_t((map.col_near == 1 ? cols : map.row_near == 1 ? rows : 1) * bits / 8);

@@ -12,7 +12,9 @@ std::string text(const CoreName& core, bool with_block) {
 }
 
 std::string text(const OrderPolicy& order) {
-    const std::string pipe = (order.core == isa::Core::cube ? std::string("AIC") : "AIV" + std::to_string(order.subblock)) + "." + std::string(isa::name(order.pipe));
+    const std::string pipe =
+        (order.core == isa::Core::cube ? std::string("AIC") : "AIV" + std::to_string(order.subblock)) + "." +
+        std::string(isa::name(order.pipe));
     switch (order.kind) {
     case OrderPolicy::Kind::program: return "program";
     case OrderPolicy::Kind::early: return "early(" + pipe + ")";
@@ -33,17 +35,22 @@ std::optional<OrderPolicy> parse_order(std::string_view text) {
         auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), o.seed);
         return error == std::errc{} && end == inside.data() + inside.size() ? std::optional(o) : std::nullopt;
     }
-    if (kind == "early") o.kind = OrderPolicy::Kind::early;
-    else if (kind == "late") o.kind = OrderPolicy::Kind::late;
-    else return std::nullopt;
+    if (kind == "early")
+        o.kind = OrderPolicy::Kind::early;
+    else if (kind == "late")
+        o.kind = OrderPolicy::Kind::late;
+    else
+        return std::nullopt;
     const std::size_t dot = inside.find('.');
     if (dot == std::string_view::npos) return std::nullopt;
     const std::string_view core = inside.substr(0, dot);
-    if (core == "AIC") o.core = isa::Core::cube;
+    if (core == "AIC")
+        o.core = isa::Core::cube;
     else if (core == "AIV0" || core == "AIV1") {
         o.core = isa::Core::vector;
         o.subblock = core == "AIV1";
-    } else return std::nullopt;
+    } else
+        return std::nullopt;
     const auto pipe = isa::find_enum("PipeType", inside.substr(dot + 1));
     if (!pipe || pipe->as<isa::Pipe>() == isa::Pipe::all) return std::nullopt;
     o.pipe = pipe->as<isa::Pipe>();
@@ -56,14 +63,17 @@ std::vector<OrderPolicy> hostile_orders(const program::Program& program) {
         std::uint32_t used = 1u << unsigned(isa::Pipe::s);
         for (const program::Instr& i : core.code) {
             if (i.kind != program::InstrKind::issue) continue;
-            if (auto* op = std::get_if<ir::Op>(&i.stmt->what)) used |= 1u << unsigned(op->pipe);
-            else used |= 1u << unsigned(isa::Pipe::v);
+            if (auto* op = std::get_if<ir::Op>(&i.stmt->what))
+                used |= 1u << unsigned(op->pipe);
+            else
+                used |= 1u << unsigned(isa::Pipe::v);
         }
         const int copies = core.core == isa::Core::vector && program.kernel->is_mix() ? 2 : 1;
         for (int sub = 0; sub < copies; ++sub)
             for (int pipe = 0; pipe < int(isa::Pipe::all); ++pipe)
                 if (used >> pipe & 1)
-                    for (auto kind : {OrderPolicy::Kind::early, OrderPolicy::Kind::late}) out.push_back({kind, core.core, sub, isa::Pipe(pipe), 0});
+                    for (auto kind : {OrderPolicy::Kind::early, OrderPolicy::Kind::late})
+                        out.push_back({kind, core.core, sub, isa::Pipe(pipe), 0});
     }
     return out;
 }

@@ -27,17 +27,24 @@ void access(const Call& c, AccessList& list) {
     add_tile(list, out, 0, true, out.footprint());
 }
 
-bool rows_are_contiguous(const num::TileMap& m) { return m.col_near == 1 && m.col_block == num::TileMap::unblocked && m.row_block == num::TileMap::unblocked; }
+bool rows_are_contiguous(const num::TileMap& m) {
+    return m.col_near == 1 && m.col_block == num::TileMap::unblocked && m.row_block == num::TileMap::unblocked;
+}
 
 void run(Call& c, bool arg) {
     TileView src = c.view(1);
     if (src.rows <= 0 || src.cols <= 0) return;
     const TileView out = result_view(c, src);
     c.require_known(src, 1, "the reduction");
-    if (!arg && out.dtype != src.dtype) c.refuse("the destination is " + std::string(isa::name(out.dtype)) + ", the source " + std::string(isa::name(src.dtype)), 0);
+    if (!arg && out.dtype != src.dtype)
+        c.refuse("the destination is " + std::string(isa::name(out.dtype)) + ", the source " +
+                     std::string(isa::name(src.dtype)),
+                 0);
     if (arg && isa::bits(out.dtype) != 32) c.refuse("the destination holds 32-bit indices", 0);
     const TileView region = src;
-    if (!rows_are_contiguous(src.map) || (out.memory == src.memory && out.footprint().first() < src.footprint().last() && src.footprint().first() < out.footprint().last()))
+    if (!rows_are_contiguous(src.map) ||
+        (out.memory == src.memory && out.footprint().first() < src.footprint().last() &&
+         src.footprint().first() < out.footprint().last()))
         src = copied(c, src, 1);
     const int bytes = isa::bytes(out.dtype);
     bool known;
@@ -57,9 +64,15 @@ void run(Call& c, bool arg) {
     } else {
         std::byte* line = c.scratch.room(0, src.cols * 8);
         const std::int64_t row_bytes = src.map.row_near * src.map.bits / 8;
-        if (arg) known = num::arg_columns(c.site.lane, src.dtype, src.data, std::size_t(src.rows), row_bytes, std::size_t(src.cols), reinterpret_cast<std::int32_t*>(line));
-        else known = num::reduce_columns(c.site.lane, src.dtype, src.data, std::size_t(src.rows), row_bytes, std::size_t(src.cols), line);
-        if (known) num::copy_window(out.data, {out.map, 0, 0}, line, {num::window_map(src.cols, 1, bytes * 8), 0, 0}, 1, src.cols);
+        if (arg)
+            known = num::arg_columns(c.site.lane, src.dtype, src.data, std::size_t(src.rows), row_bytes,
+                                     std::size_t(src.cols), reinterpret_cast<std::int32_t*>(line));
+        else
+            known = num::reduce_columns(c.site.lane, src.dtype, src.data, std::size_t(src.rows), row_bytes,
+                                        std::size_t(src.cols), line);
+        if (known)
+            num::copy_window(out.data, {out.map, 0, 0}, line, {num::window_map(src.cols, 1, bytes * 8), 0, 0}, 1,
+                             src.cols);
     }
     if (!known) c.refuse("no such reduction for " + std::string(isa::name(src.dtype)));
     Call::mark_known(out, out.footprint());

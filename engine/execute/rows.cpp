@@ -27,7 +27,10 @@ TileView copied(Call& c, const TileView& v, int slot) {
 
 namespace {
 
-bool by_rows(const num::TileMap& m) { return m.col_near == 1 && m.col_block == num::TileMap::unblocked && m.row_block == num::TileMap::unblocked && m.bits >= 8; }
+bool by_rows(const num::TileMap& m) {
+    return m.col_near == 1 && m.col_block == num::TileMap::unblocked && m.row_block == num::TileMap::unblocked &&
+           m.bits >= 8;
+}
 bool by_columns(const num::TileMap& m) { return by_rows(m.transposed()); }
 
 /// Different places over common bytes: an element would be overwritten before it is read.
@@ -40,7 +43,9 @@ bool clobbers(const TileView& out, const TileView& in) {
 
 } // namespace
 
-Rows::Rows(Call& c, const TileView* out, std::initializer_list<const TileView*> inputs, std::int64_t rows, std::int64_t cols) : m_rows(rows), m_cols(cols) {
+Rows::Rows(Call& c, const TileView* out, std::initializer_list<const TileView*> inputs, std::int64_t rows,
+           std::int64_t cols)
+    : m_rows(rows), m_cols(cols) {
     bool all_rows = true, all_columns = true;
     auto add = [&](Side& s, const TileView& v) {
         s.data = v.data;
@@ -55,8 +60,10 @@ Rows::Rows(Call& c, const TileView* out, std::initializer_list<const TileView*> 
     int slot = 1;
     for (const TileView* v : inputs) {
         Side& s = m_in[m_inputs++];
-        if (out && clobbers(*out, *v)) add(s, copied(c, *v, slot++));
-        else add(s, *v);
+        if (out && clobbers(*out, *v))
+            add(s, copied(c, *v, slot++));
+        else
+            add(s, *v);
     }
     if ((!all_rows || (cols == 1 && rows > 1)) && all_columns) { // columns are contiguous everywhere: walk those
         std::swap(m_rows, m_cols);
@@ -103,7 +110,9 @@ void* Rows::out(std::int64_t row) {
     return m_out.staging;
 }
 void Rows::finish(std::int64_t row) {
-    if (!m_out.direct) num::copy_window(m_out.data, {m_out.map, row, 0}, m_out.staging, {num::window_map(m_cols, 1, m_out.map.bits), 0, 0}, 1, m_cols);
+    if (!m_out.direct)
+        num::copy_window(m_out.data, {m_out.map, row, 0}, m_out.staging,
+                         {num::window_map(m_cols, 1, m_out.map.bits), 0, 0}, 1, m_cols);
 }
 
 } // namespace pto::execute

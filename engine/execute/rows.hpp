@@ -8,12 +8,13 @@ namespace pto::execute {
 /// A scalar as one element of a type: integers wrap, reals round to nearest even.
 std::uint64_t pattern_of(const Scalar& s, DType type);
 
-/// Equal-shaped tiles walked row by row. Rows are direct pointers where the layout allows it, otherwise copies in scratch.
-/// Partly overlapping inputs are copied first, so that sources are read before anything is written.
+/// Equal-shaped tiles walked row by row. Rows are direct pointers where the layout allows it, otherwise copies in
+/// scratch. Partly overlapping inputs are copied first, so that sources are read before anything is written.
 class Rows {
   public:
     /// `out` may be null (nothing is written, compare).
-    Rows(Call& c, const TileView* out, std::initializer_list<const TileView*> inputs, std::int64_t rows, std::int64_t cols);
+    Rows(Call& c, const TileView* out, std::initializer_list<const TileView*> inputs, std::int64_t rows,
+         std::int64_t cols);
 
     std::int64_t count() const { return m_rows; }
     std::int64_t length() const { return m_cols; }

@@ -1,4 +1,5 @@
-/// What the scalar pipe does to data: single elements, the shared scalar buffer, the legacy vector mask. Source: language 3.1, 3.10.
+/// What the scalar pipe does to data: single elements, the shared scalar buffer, the legacy vector mask. Source:
+/// language 3.1, 3.10.
 #include "engine/execute/families.hpp"
 #include "engine/execute/rows.hpp"
 
@@ -59,7 +60,8 @@ void run_getval(Call& c) {
     }
     c.result.dtype = e.dtype;
     if (isa::is_float(e.dtype)) {
-        c.result.real = e.dtype == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word))) : double(num::decode(e.dtype, std::uint32_t(word)));
+        c.result.real = e.dtype == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word)))
+                                               : double(num::decode(e.dtype, std::uint32_t(word)));
     } else {
         const int bits = isa::bits(e.dtype);
         std::int64_t value = std::int64_t(word);
@@ -84,8 +86,10 @@ void run_setval(Call& c) {
 void access_shared(const Call& c, AccessList& list, bool write) {
     const std::int64_t at = c.integer(1), words = std::int64_t(c.operand(0).list.size());
     if (at < 0 || at % 4 || at / 4 + words > std::int64_t(c.machine.shared_words.size()))
-        throw Stop{Status::out_of_range, c.site.name + ": bytes " + std::to_string(at) + " to " + std::to_string(at + words * 4) + " of a shared buffer of " +
-                                             std::to_string(c.machine.shared_words.size() * 4), c.site.at};
+        throw Stop{Status::out_of_range,
+                   c.site.name + ": bytes " + std::to_string(at) + " to " + std::to_string(at + words * 4) +
+                       " of a shared buffer of " + std::to_string(c.machine.shared_words.size() * 4),
+                   c.site.at};
     list.add(MemorySpace::ddr, -1, write, 0, bytes_of(at, words * 4));
 }
 void run_ssbuf_store(Call& c) {
@@ -100,7 +104,9 @@ void run_ssbuf_load(Call& c) {
     for (std::size_t i = 0; i < n; ++i) {
         if (!c.machine.shared_known[at + i] && c.findings)
             c.findings->say(HazardKind::uninitialised, false, Findings::place_of(c.self),
-                            "word " + std::to_string(at + i) + " of the shared scalar buffer is read and nobody has written it", "store the struct on the other core first and signal it");
+                            "word " + std::to_string(at + i) +
+                                " of the shared scalar buffer is read and nobody has written it",
+                            "store the struct on the other core first and signal it");
         c.words.push_back(c.machine.shared_words[at + i]);
     }
 }
@@ -112,9 +118,12 @@ void run_vector_mask(Call& c) {
         return;
     }
     const std::string_view emit = c.site.row->emit;
-    if (emit.find("count") != std::string_view::npos) c.registers.count_mode = true;
-    else if (emit.find("norm") != std::string_view::npos) c.registers.count_mode = false;
-    else c.registers.mask = {~0ull, ~0ull};
+    if (emit.find("count") != std::string_view::npos)
+        c.registers.count_mode = true;
+    else if (emit.find("norm") != std::string_view::npos)
+        c.registers.count_mode = false;
+    else
+        c.registers.mask = {~0ull, ~0ull};
 }
 
 } // namespace

@@ -40,7 +40,8 @@ std::int32_t Launch::call_index(const Instruction& in, CallWork work) {
 }
 
 BlockRun::BlockRun(Launch& launch, std::int32_t block)
-    : m_launch(launch), m_block(block), m_sync(launch.chip, int(launch.grid.has_cube) + (launch.grid.has_vector ? launch.grid.subblocks : 0), block) {
+    : m_launch(launch), m_block(block),
+      m_sync(launch.chip, int(launch.grid.has_cube) + (launch.grid.has_vector ? launch.grid.subblocks : 0), block) {
     m_random = launch.options.order.seed * 0x2545F4914F6CDD1Dull + std::uint64_t(block);
     m_gm_logs.resize(launch.gm.ranges().size());
     for (std::size_t i = 0; i < launch.program.cores.size(); ++i) {
@@ -85,7 +86,8 @@ bool BlockRun::scalar_enabled(CoreRun& c) {
     if (c.finished) return false;
     if (!c.holding) return c.stopped_by < 0;
     const isa::Pipe target = c.held.op.pipe;
-    if (target != isa::Pipe::s && target != isa::Pipe::all) return c.pipes[std::size_t(target)].size < m_launch.chip.queue_depth;
+    if (target != isa::Pipe::s && target != isa::Pipe::all)
+        return c.pipes[std::size_t(target)].size < m_launch.chip.queue_depth;
     PipeRun& p = c.pipes[s_pipe];
     if (p.blocked_at == m_version) return false;
     if (can_start(c, s_pipe, c.held)) return true;
@@ -99,7 +101,8 @@ bool BlockRun::choose(Event& out) {
     Event best, favoured;
     std::int32_t count = 0;
     for (CoreRun& c : m_cores) {
-        const bool named_core = named && c.name.kind == order.core && (order.core == isa::Core::cube || c.name.subblock == order.subblock);
+        const bool named_core =
+            named && c.name.kind == order.core && (order.core == isa::Core::cube || c.name.subblock == order.subblock);
         for (int pipe = 0; pipe < pipes_per_core; ++pipe) {
             Event e{c.place, pipe, 0};
             if (pipe == s_pipe) {
@@ -176,7 +179,8 @@ void BlockRun::fetch(CoreRun& c) {
     m_launch.work(spent * 16);
     if (c.sequencer->scalar_instructions() > m_launch.options.scalar_limit)
         throw Stop{Status::limit,
-                   text(c.name, m_launch.grid.blocks > 1) + " ran " + std::to_string(m_launch.options.scalar_limit) + " scalar instructions without end",
+                   text(c.name, m_launch.grid.blocks > 1) + " ran " + std::to_string(m_launch.options.scalar_limit) +
+                       " scalar instructions without end",
                    c.code->code[std::size_t(c.sequencer->instruction_pointer())].at};
     switch (s) {
     case program::Step::budget: return;
@@ -185,7 +189,8 @@ void BlockRun::fetch(CoreRun& c) {
         ++m_version;
         return;
     case program::Step::fault: throw Stop{Status::refused, c.sequencer->fault().message, c.sequencer->fault().at};
-    case program::Step::question: throw Stop{Status::refused, "the program depends on a value that nobody knows", c.sequencer->question().at};
+    case program::Step::question:
+        throw Stop{Status::refused, "the program depends on a value that nobody knows", c.sequencer->question().at};
     case program::Step::issue: break;
     }
     Item& item = c.held;
@@ -241,7 +246,9 @@ void BlockRun::take_tickets(CoreRun& c, Item& item) {
         const std::int32_t id = item.locks[std::size_t(i)];
         auto& locks = m_sync.locks[std::size_t(c.place)];
         if (id < 0 || id >= std::int32_t(locks.size()))
-            throw Stop{Status::refused, "mutex id " + std::to_string(id) + " is not one of 0 to " + std::to_string(locks.size() - 1), item.site->at};
+            throw Stop{Status::refused,
+                       "mutex id " + std::to_string(id) + " is not one of 0 to " + std::to_string(locks.size() - 1),
+                       item.site->at};
         Lock& l = locks[std::size_t(id)];
         item.need[std::size_t(i)] = l.acquired;
         item.need[std::size_t(i)][std::size_t(mine)] = 0; // its own pipe runs in order anyway
@@ -266,17 +273,44 @@ void BlockRun::record(CoreRun& c, Item& item) {
     for (int i = 0; i < item.op.lock_count; ++i) r.locks |= 1u << (unsigned(item.op.locks[std::size_t(i)]) & 31u);
     auto id_of = [&](Key k) {
         const int at = in.keys[std::size_t(k)];
-        return std::int16_t(at >= 0 && at < int(item.op.attributes.size()) ? item.op.attributes[std::size_t(at)].scalar.integer : -1);
+        return std::int16_t(
+            at >= 0 && at < int(item.op.attributes.size()) ? item.op.attributes[std::size_t(at)].scalar.integer : -1);
     };
     switch (in.semantics) {
-    case isa::Semantics::flag_set: r.sync = SyncKind::flag_set; r.sync_pipe = std::uint8_t(in.wait_pipe); r.sync_id = id_of(Key::event_id); break;
-    case isa::Semantics::flag_wait: r.sync = SyncKind::flag_wait; r.sync_pipe = std::uint8_t(in.set_pipe); r.sync_id = id_of(Key::event_id); break;
+    case isa::Semantics::flag_set:
+        r.sync = SyncKind::flag_set;
+        r.sync_pipe = std::uint8_t(in.wait_pipe);
+        r.sync_id = id_of(Key::event_id);
+        break;
+    case isa::Semantics::flag_wait:
+        r.sync = SyncKind::flag_wait;
+        r.sync_pipe = std::uint8_t(in.set_pipe);
+        r.sync_id = id_of(Key::event_id);
+        break;
     case isa::Semantics::barrier: r.sync = SyncKind::barrier; break;
-    case isa::Semantics::cross_set: r.sync = SyncKind::cross_set; r.sync_mode = in.sync_mode; r.sync_id = id_of(Key::event_id); break;
-    case isa::Semantics::cross_wait: r.sync = SyncKind::cross_wait; r.sync_mode = in.sync_mode; r.sync_id = id_of(Key::event_id); break;
-    case isa::Semantics::sync_all: r.sync = SyncKind::sync_all; r.pipe = isa::Pipe::all; r.sync_mode = in.core_type; break;
-    case isa::Semantics::mutex_lock: r.sync = SyncKind::mutex_lock; r.sync_id = id_of(Key::mutex_id); break;
-    case isa::Semantics::mutex_unlock: r.sync = SyncKind::mutex_unlock; r.sync_id = id_of(Key::mutex_id); break;
+    case isa::Semantics::cross_set:
+        r.sync = SyncKind::cross_set;
+        r.sync_mode = in.sync_mode;
+        r.sync_id = id_of(Key::event_id);
+        break;
+    case isa::Semantics::cross_wait:
+        r.sync = SyncKind::cross_wait;
+        r.sync_mode = in.sync_mode;
+        r.sync_id = id_of(Key::event_id);
+        break;
+    case isa::Semantics::sync_all:
+        r.sync = SyncKind::sync_all;
+        r.pipe = isa::Pipe::all;
+        r.sync_mode = in.core_type;
+        break;
+    case isa::Semantics::mutex_lock:
+        r.sync = SyncKind::mutex_lock;
+        r.sync_id = id_of(Key::mutex_id);
+        break;
+    case isa::Semantics::mutex_unlock:
+        r.sync = SyncKind::mutex_unlock;
+        r.sync_id = id_of(Key::mutex_id);
+        break;
     default: break;
     }
 }

@@ -48,9 +48,11 @@ void run_sort32(Call& c) {
     for (std::int64_t r = 0; r < src.rows; ++r) {
         const TileView row = index_row(c, src, r);
         num::copy_window(numbers, {num::window_map(src.cols, 1, 32), 0, 0}, row.data, {row.map, 0, 0}, 1, src.cols);
-        if (!num::sort32(src.dtype, values.data + values.map.byte_offset(r, 0), reinterpret_cast<const std::uint32_t*>(numbers), std::size_t(src.cols), records))
+        if (!num::sort32(src.dtype, values.data + values.map.byte_offset(r, 0),
+                         reinterpret_cast<const std::uint32_t*>(numbers), std::size_t(src.cols), records))
             c.refuse("sorts fp32 and fp16, not " + std::string(isa::name(src.dtype)));
-        num::copy_window(out.data, {out.map, r, 0}, records, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1, out.cols);
+        num::copy_window(out.data, {out.map, r, 0}, records, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1,
+                         out.cols);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, src);
@@ -69,7 +71,8 @@ void run_merge(Call& c) {
     if (empty(src)) return;
     const std::int64_t block = c.number(Key::block_len, 0);
     if (block <= 0 || block % 64) c.refuse("block_len is " + std::to_string(block) + ", not a positive multiple of 64");
-    if (src.cols % (4 * block)) c.refuse(std::to_string(src.cols) + " columns are no multiple of 4 blocks of " + std::to_string(block));
+    if (src.cols % (4 * block))
+        c.refuse(std::to_string(src.cols) + " columns are no multiple of 4 blocks of " + std::to_string(block));
     c.require_known(src, 1, "the merge");
     const TileView values = copied(c, src, 1);
     const std::int64_t bytes = isa::bytes(src.dtype);
@@ -81,7 +84,8 @@ void run_merge(Call& c) {
         std::size_t taken[4] = {};
         num::merge_records(src.dtype, lists, 4, 4 * records, false, merged + at * bytes, taken);
     }
-    num::copy_window(out.data, {out.map, 0, 0}, merged, {num::window_map(src.cols, 1, src.map.bits), 0, 0}, 1, src.cols);
+    num::copy_window(out.data, {out.map, 0, 0}, merged, {num::window_map(src.cols, 1, src.map.bits), 0, 0}, 1,
+                     src.cols);
     Call::mark_known(out, out.footprint());
     note_work(c, src);
 }
@@ -99,7 +103,9 @@ void access_lists(const Call& c, AccessList& list) {
 void run_lists(Call& c) {
     const TileView out = over(c.view(2), 1, c.tile(2).valid_cols);
     if (empty(out)) return;
-    c.warn(HazardKind::contract, 2, "the documented order of arguments is used; generated device code reads the positions as (dst, src0, tmp, src1, ...)");
+    c.warn(HazardKind::contract, 2,
+           "the documented order of arguments is used; generated device code reads the positions as (dst, src0, tmp, "
+           "src1, ...)");
     num::RecordList lists[4];
     std::size_t count = 0;
     std::int64_t total = 0;
@@ -110,14 +116,16 @@ void run_lists(Call& c) {
         if (!c.is_tile(i)) continue;
         const TileView v = over(c.view(i), 1, c.tile(i).valid_cols);
         c.require_known(v, i, "the merge");
-        if (!empty(v)) num::copy_window(at, {num::window_map(v.cols, 1, v.map.bits), 0, 0}, v.data, {v.map, 0, 0}, 1, v.cols);
+        if (!empty(v))
+            num::copy_window(at, {num::window_map(v.cols, 1, v.map.bits), 0, 0}, v.data, {v.map, 0, 0}, 1, v.cols);
         lists[count++] = {at, std::size_t(v.cols * isa::bytes(v.dtype)) / num::record_bytes};
         at += v.cols * isa::bytes(v.dtype);
     }
     const std::size_t limit = std::size_t(out.cols * isa::bytes(out.dtype)) / num::record_bytes;
     std::byte* merged = c.scratch.room(0, out.cols * isa::bytes(out.dtype));
     std::size_t taken[4] = {};
-    const std::size_t n = num::merge_records(out.dtype, lists, count, limit, c.number(Key::exhausted, 0) != 0, merged, taken);
+    const std::size_t n =
+        num::merge_records(out.dtype, lists, count, limit, c.number(Key::exhausted, 0) != 0, merged, taken);
     const std::int64_t cols = std::int64_t(n * num::record_bytes) / isa::bytes(out.dtype);
     if (!cols) return;
     num::copy_window(out.data, {out.map, 0, 0}, merged, {num::window_map(cols, 1, out.map.bits), 0, 0}, 1, cols);
@@ -149,7 +157,9 @@ void run_histogram(Call& c) {
     const bool top = c.number(Key::is_msb, 0) != 0;
     const int bits = src.map.bits;
     const TileView filter = c.view(2);
-    if (!top) c.require_known(filter, bits == 16 ? filter.footprint(0, 0, src.rows, 1) : filter.footprint(0, 0, 3, 1), 2, "the histogram");
+    if (!top)
+        c.require_known(filter, bits == 16 ? filter.footprint(0, 0, src.rows, 1) : filter.footprint(0, 0, 3, 1), 2,
+                        "the histogram");
     for (std::int64_t r = 0; r < src.rows; ++r) {
         std::uint64_t above = 0; // the bytes above the counted one that an element must have
         if (!top && bits == 16) above = num::read_element(filter.data, 8, filter.map.offset(r, 0));
@@ -158,11 +168,14 @@ void run_histogram(Call& c) {
         std::uint32_t counts[bins] = {};
         for (std::int64_t j = 0; j < src.cols; ++j) {
             const std::uint64_t x = num::read_element(src.data, bits, src.map.offset(r, j));
-            if (top) ++counts[x >> (bits - 8)];
-            else if (x >> 8 == above) ++counts[x & 0xFF];
+            if (top)
+                ++counts[x >> (bits - 8)];
+            else if (x >> 8 == above)
+                ++counts[x & 0xFF];
         }
         std::uint32_t sum = 0;
-        for (std::int64_t b = 0; b < bins; ++b) num::write_element(out.data, out.map.bits, out.map.offset(r, b), sum += counts[b]);
+        for (std::int64_t b = 0; b < bins; ++b)
+            num::write_element(out.data, out.map.bits, out.map.offset(r, b), sum += counts[b]);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, src);

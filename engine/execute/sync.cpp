@@ -15,7 +15,9 @@ std::int64_t id_of(const Item& item, Key k) {
 }
 void check_id(const Item& item, std::int64_t id, std::int64_t limit, const char* what) {
     if (id < 0 || id >= limit)
-        throw Stop{Status::refused, std::string(what) + " id " + std::to_string(id) + " is not one of 0 to " + std::to_string(limit - 1), item.site->at};
+        throw Stop{Status::refused,
+                   std::string(what) + " id " + std::to_string(id) + " is not one of 0 to " + std::to_string(limit - 1),
+                   item.site->at};
 }
 
 } // namespace
@@ -31,7 +33,8 @@ SetEvent BlockRun::set_event(const CoreRun& c, int pipe, const Item& item) const
 
 Counter& BlockRun::counter(int vector_side, int mode, int subblock, std::int64_t id) {
     auto& side = vector_side ? m_sync.to_vector : m_sync.to_cube;
-    // On a 950 an INTRA_BLOCK set of the cube raises the flags id and id + 16: the same ones that UNICAST_BLOCK names (language 4.4).
+    // On a 950 an INTRA_BLOCK set of the cube raises the flags id and id + 16: the same ones that UNICAST_BLOCK names
+    // (language 4.4).
     if (m_launch.chip.arch == "a5") mode = 0;
     return side[std::size_t(mode)][std::size_t(subblock)][std::size_t(id)];
 }
@@ -106,7 +109,9 @@ bool BlockRun::can_start_sync(CoreRun& c, int, Item& item) {
         Meeting& m = m_launch.grid.sync_all[item.site->core_type];
         const std::size_t me = participant(c, item.site->core_type == std::uint8_t(isa::SyncCoreType::mix));
         if (!item.arrived) {
-            if (me >= m.sets.size()) throw Stop{Status::refused, "sync_all names a kind of core that this program does not run on", item.site->at};
+            if (me >= m.sets.size())
+                throw Stop{Status::refused, "sync_all names a kind of core that this program does not run on",
+                           item.site->at};
             item.arrived = true;
             flush_gm_log();
             m.sets[me].push_back(everything_done(c));
@@ -154,21 +159,26 @@ void BlockRun::set_cross(CoreRun& c, int pipe, Item& item) {
         const std::int64_t outstanding = k.post(e);
         if (outstanding > m_launch.chip.cross_core_limit && m_launch.options.hazards)
             say(HazardKind::counter_overflow, true, c, pipe, item,
-                "cross-core id " + std::to_string(shown) + " may have " + std::to_string(outstanding) + " sets that nobody has awaited; the counter holds " +
+                "cross-core id " + std::to_string(shown) + " may have " + std::to_string(outstanding) +
+                    " sets that nobody has awaited; the counter holds " +
                     std::to_string(m_launch.chip.cross_core_limit),
-                "let the setter wait for the other side, so that it stays at most " + std::to_string(m_launch.chip.cross_core_limit) + " ahead");
+                "let the setter wait for the other side, so that it stays at most " +
+                    std::to_string(m_launch.chip.cross_core_limit) + " ahead");
     };
     switch (isa::CrossCoreSyncMode(item.site->sync_mode)) {
     case isa::CrossCoreSyncMode::intra_block:
         check_id(item, id, m_sync.cross_ids, "cross-core");
         if (cube)
             for (int sub = 0; sub < 2; ++sub) post(counter(1, 0, sub, id), id);
-        else post(counter(0, 0, c.name.subblock, id), id);
+        else
+            post(counter(0, 0, c.name.subblock, id), id);
         break;
     case isa::CrossCoreSyncMode::unicast_block:
         check_id(item, id, cube ? 2 * m_sync.cross_ids : m_sync.cross_ids, "cross-core");
-        if (cube) post(counter(1, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids), id);
-        else post(counter(0, 1, c.name.subblock, id), id);
+        if (cube)
+            post(counter(1, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids), id);
+        else
+            post(counter(0, 1, c.name.subblock, id), id);
         break;
     case isa::CrossCoreSyncMode::inter_subblock:
         check_id(item, id, m_sync.cross_ids, "cross-core");
@@ -190,13 +200,17 @@ void BlockRun::wait_cross(CoreRun& c, int pipe, Item& item) {
     GridArena& arena = m_launch.grid.arena;
     switch (isa::CrossCoreSyncMode(item.site->sync_mode)) {
     case isa::CrossCoreSyncMode::intra_block:
-        if (!cube) counter(1, 0, c.name.subblock, id).take(clock, slot, item.tick, arena);
+        if (!cube)
+            counter(1, 0, c.name.subblock, id).take(clock, slot, item.tick, arena);
         else
-            for (int sub = 0; sub < m_launch.grid.subblocks; ++sub) counter(0, 0, sub, id).take(clock, slot, item.tick, arena);
+            for (int sub = 0; sub < m_launch.grid.subblocks; ++sub)
+                counter(0, 0, sub, id).take(clock, slot, item.tick, arena);
         break;
     case isa::CrossCoreSyncMode::unicast_block:
-        if (!cube) counter(1, 1, c.name.subblock, id).take(clock, slot, item.tick, arena);
-        else counter(0, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids).take(clock, slot, item.tick, arena);
+        if (!cube)
+            counter(1, 1, c.name.subblock, id).take(clock, slot, item.tick, arena);
+        else
+            counter(0, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids).take(clock, slot, item.tick, arena);
         break;
     case isa::CrossCoreSyncMode::inter_subblock: {
         Meeting& m = m_sync.subblocks[std::size_t(id)];
@@ -227,12 +241,16 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
         const int waiter = pipe_slot(c.place, item.site->wait_pipe);
         if (check && (f.raised || (f.waits > 0 && !e.clock.covers(waiter, f.last_wait))))
             say(HazardKind::flag_twice, true, c, pipe, item,
-                "flag " + std::string(isa::name(item.site->set_pipe)) + " to " + std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id) +
-                    (f.raised ? " is set while it is still raised" : " may be set again before the wait has cleared it"),
-                "let " + std::string(isa::name(item.site->set_pipe)) + " wait for a flag that " + std::string(isa::name(item.site->wait_pipe)) +
-                    " sets after its wait, or use another id");
-        if (f.raised) join(f.set.clock, e.clock, m_launch.grid.arena);
-        else f.set = e;
+                "flag " + std::string(isa::name(item.site->set_pipe)) + " to " +
+                    std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id) +
+                    (f.raised ? " is set while it is still raised"
+                              : " may be set again before the wait has cleared it"),
+                "let " + std::string(isa::name(item.site->set_pipe)) + " wait for a flag that " +
+                    std::string(isa::name(item.site->wait_pipe)) + " sets after its wait, or use another id");
+        if (f.raised)
+            join(f.set.clock, e.clock, m_launch.grid.arena);
+        else
+            f.set = e;
         f.raised = true;
         f.setter = item.site;
         ++f.sets;
@@ -248,8 +266,10 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
         return true;
     }
     case Semantics::barrier:
-        if (item.op.pipe == isa::Pipe::all) set_all_clocks(c, everything_done(c));
-        else p.clock.at[slot] = item.tick;
+        if (item.op.pipe == isa::Pipe::all)
+            set_all_clocks(c, everything_done(c));
+        else
+            p.clock.at[slot] = item.tick;
         return true;
     case Semantics::cross_set: set_cross(c, pipe, item); return true;
     case Semantics::cross_wait:
@@ -272,7 +292,9 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
         if (l.released[std::size_t(pipe)] >= l.acquired[std::size_t(pipe)]) {
             if (check)
                 say(HazardKind::lock_unbalanced, false, c, pipe, item,
-                    "lock " + std::to_string(id) + " is released by " + std::string(isa::name(isa::Pipe(pipe))) + ", which does not hold it", "lock and unlock on the same pipe");
+                    "lock " + std::to_string(id) + " is released by " + std::string(isa::name(isa::Pipe(pipe))) +
+                        ", which does not hold it",
+                    "lock and unlock on the same pipe");
             return true;
         }
         ++l.released[std::size_t(pipe)];
@@ -302,7 +324,8 @@ void BlockRun::start(CoreRun& c, int pipe, Item& item, bool split) {
         const auto [first, last] = unit_range(item, c);
         std::int32_t seen = -1;
         for (std::size_t i = first; i < last; ++i)
-            if (u.last[i] >= 0 && u.last[i] != seen) join(p.clock, u.events[std::size_t(seen = u.last[i])].clock, m_launch.grid.arena);
+            if (u.last[i] >= 0 && u.last[i] != seen)
+                join(p.clock, u.events[std::size_t(seen = u.last[i])].clock, m_launch.grid.arena);
     }
     if (!run_sync(c, pipe, item)) run_data(c, pipe, item, split);
 }
@@ -354,13 +377,17 @@ void BlockRun::complete(CoreRun& c, int pipe, Item& item) {
     case Semantics::mutex_unlock: ++m_version; break;
     default: break;
     }
-    // bar_all and sync_all look at queues that have just become empty; the held operation is the only one that waits for that.
-    if (c.holding && (c.held.op.pipe == isa::Pipe::all || c.held.site->semantics == Semantics::sync_all)) c.pipes[s_pipe].blocked_at = ~std::uint64_t(0);
+    // bar_all and sync_all look at queues that have just become empty; the held operation is the only one that waits
+    // for that.
+    if (c.holding && (c.held.op.pipe == isa::Pipe::all || c.held.site->semantics == Semantics::sync_all))
+        c.pipes[s_pipe].blocked_at = ~std::uint64_t(0);
     track_done(c, item);
 }
 
-void BlockRun::say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message, std::string repair) {
-    m_launch.findings.say(kind, is_error, Findings::place_of(self_of(c, pipe, item)), std::move(message), std::move(repair));
+void BlockRun::say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message,
+                   std::string repair) {
+    m_launch.findings.say(kind, is_error, Findings::place_of(self_of(c, pipe, item)), std::move(message),
+                          std::move(repair));
 }
 
 LoggedAccess BlockRun::self_of(const CoreRun& c, int pipe, const Item& item) const {

@@ -34,7 +34,8 @@ void Counter::take(Clock& clock, std::int16_t pipe, std::uint32_t tick, GridAren
     std::vector<bool> certain(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::int64_t others = joined_before;
-        for (std::size_t j = 0; j < all.size() && others < k; ++j) others += j != i && !all[j].clock.covers(all[i].pipe, all[i].tick);
+        for (std::size_t j = 0; j < all.size() && others < k; ++j)
+            others += j != i && !all[j].clock.covers(all[i].pipe, all[i].tick);
         certain[i] = others < k;
     }
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -58,7 +59,8 @@ const GridKnowledge* Meeting::snapshot(std::int64_t k, GridArena& arena) {
     for (std::size_t p = 0; p < sets.size(); ++p) {
         const Clock& c = sets[p][std::size_t(k - 1)];
         if (c.grid)
-            for (std::size_t i = 0; i < all->ticks.size(); ++i) all->ticks[i] = std::max(all->ticks[i], c.grid->ticks[i]);
+            for (std::size_t i = 0; i < all->ticks.size(); ++i)
+                all->ticks[i] = std::max(all->ticks[i], c.grid->ticks[i]);
         for (std::size_t i = 0; i < std::size_t(pipes_per_block); ++i) {
             std::uint32_t& t = all->ticks[std::size_t(block_of[p]) * pipes_per_block + i];
             t = std::max(t, c.at[i]);
@@ -84,7 +86,8 @@ GridState::GridState(std::int32_t blocks_, std::int32_t subblocks_, bool cube, b
     prepare(sync_all[std::size_t(isa::SyncCoreType::mix)], has_cube, has_vector);
 }
 
-BlockSync::BlockSync(const machine::Chip& chip, int cores, std::int32_t block) : event_ids(chip.event_ids), cross_ids(chip.cross_core_ids) {
+BlockSync::BlockSync(const machine::Chip& chip, int cores, std::int32_t block)
+    : event_ids(chip.event_ids), cross_ids(chip.cross_core_ids) {
     for (int c = 0; c < cores; ++c) {
         flags[std::size_t(c)].resize(std::size_t(pipes_per_core * pipes_per_core * event_ids));
         locks[std::size_t(c)].resize(std::size_t(chip.mutex_ids));

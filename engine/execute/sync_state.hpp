@@ -1,5 +1,6 @@
 #pragma once
-/// Flags, counters, locks and unit flags of one block, and what is shared by the grid. Source: language 3.4, 4.2 to 4.5; hardware 2.3 to 2.6.
+/// Flags, counters, locks and unit flags of one block, and what is shared by the grid. Source: language 3.4, 4.2
+/// to 4.5; hardware 2.3 to 2.6.
 
 #include "engine/execute/clock.hpp"
 #include "engine/execute/hazard.hpp"
@@ -48,15 +49,15 @@ struct Flag {
     bool raised = false;
     std::int64_t sets = 0, waits = 0;
     SetEvent set;
-    std::uint32_t last_wait = 0;      // tick of the last wait on the waiting pipe
+    std::uint32_t last_wait = 0; // tick of the last wait on the waiting pipe
     const Instruction* setter = nullptr;
 };
 
 /// A counting flag between cores.
 struct Counter {
     std::int64_t sets = 0, waits = 0;
-    std::int64_t joined = 0;          // sets known to precede every later wait
-    std::vector<SetEvent> open;       // sets that are not, in the order they happened
+    std::int64_t joined = 0;                                       // sets known to precede every later wait
+    std::vector<SetEvent> open;                                    // sets that are not, in the order they happened
     std::deque<std::pair<std::int16_t, std::uint32_t>> waits_open; // waits that no set is known to follow yet
     std::int64_t waits_covered = 0;
     const Instruction* setter = nullptr;
@@ -97,18 +98,20 @@ struct Meeting {
 struct GridState {
     GridArena arena; // first: snapshots outlive the meetings
     std::int32_t blocks = 1;
-    std::int32_t subblocks = 1;                   // vector cores per block
+    std::int32_t subblocks = 1; // vector cores per block
     bool has_cube = false, has_vector = false;
     std::array<std::vector<Meeting>, 2> inter_block; // [cube, vector][id]
-    std::array<Meeting, 3> sync_all;              // by SyncCoreType
+    std::array<Meeting, 3> sync_all;                 // by SyncCoreType
     GridState(std::int32_t blocks_, std::int32_t subblocks_, bool cube, bool vector);
-    std::int32_t participants(isa::Core kind) const { return kind == isa::Core::cube ? (has_cube ? blocks : 0) : (has_vector ? blocks * subblocks : 0); }
+    std::int32_t participants(isa::Core kind) const {
+        return kind == isa::Core::cube ? (has_cube ? blocks : 0) : (has_vector ? blocks * subblocks : 0);
+    }
 };
 
 /// One flag for each 512 bytes of the accumulator memory.
 struct UnitFlags {
     std::vector<std::uint8_t> raised;
-    std::vector<std::int32_t> last;   // index into events: who changed it last, -1 never
+    std::vector<std::int32_t> last; // index into events: who changed it last, -1 never
     std::vector<SetEvent> events;
 };
 
@@ -116,10 +119,10 @@ struct UnitFlags {
 struct BlockSync {
     BlockSync(const machine::Chip& chip, int cores, std::int32_t block);
     std::int32_t event_ids, cross_ids;
-    std::array<std::vector<Flag>, cores_per_block> flags;              // [(set * pipes + wait) * ids + id]
-    std::array<std::vector<Lock>, cores_per_block> locks;              // by mutex id, made on first use
+    std::array<std::vector<Flag>, cores_per_block> flags;                  // [(set * pipes + wait) * ids + id]
+    std::array<std::vector<Lock>, cores_per_block> locks;                  // by mutex id, made on first use
     std::array<std::array<std::vector<Counter>, 2>, 2> to_vector, to_cube; // [INTRA, UNICAST][subblock], by id
-    std::vector<Meeting> subblocks;                                    // INTER_SUBBLOCK, by id
+    std::vector<Meeting> subblocks;                                        // INTER_SUBBLOCK, by id
     std::array<UnitFlags, cores_per_block> unit;
     Flag& flag(int core, isa::Pipe set, isa::Pipe wait, std::int64_t id) {
         return flags[std::size_t(core)][std::size_t((int(set) * pipes_per_core + int(wait)) * event_ids + id)];

@@ -12,10 +12,14 @@ namespace {
 
 using isa::LaneFn;
 
-[[noreturn]] void no_lane(const Call& c, DType type) { c.refuse("no such operation for " + std::string(isa::name(type))); }
+[[noreturn]] void no_lane(const Call& c, DType type) {
+    c.refuse("no such operation for " + std::string(isa::name(type)));
+}
 void same_type(const Call& c, const TileView& out, const TileView& in, int operand) {
     if (out.dtype != in.dtype)
-        c.refuse("operand " + c.operand_name(operand) + " is " + std::string(isa::name(in.dtype)) + ", the destination " + std::string(isa::name(out.dtype)), operand);
+        c.refuse("operand " + c.operand_name(operand) + " is " + std::string(isa::name(in.dtype)) +
+                     ", the destination " + std::string(isa::name(out.dtype)),
+                 operand);
 }
 /// A view limited to another's valid region: sources are read where the destination is valid.
 TileView over(TileView v, std::int64_t rows, std::int64_t cols) {
@@ -91,8 +95,10 @@ void run_elementwise(Call& c) {
     switch (in.input_count) {
     case 1: apply(c, in.lane, out, views[0]); break;
     case 2:
-        if (is_tile[1]) apply(c, in.lane, out, views[0], views[1]);
-        else apply(c, in.lane, out, views[0], scalars[1]);
+        if (is_tile[1])
+            apply(c, in.lane, out, views[0], views[1]);
+        else
+            apply(c, in.lane, out, views[0], scalars[1]);
         break;
     default: {
         const num::TernaryKernel kernel = num::ternary_kernel(in.lane, out.dtype, false);
@@ -106,7 +112,8 @@ void run_elementwise(Call& c) {
         } else {
             Rows rows(c, &out, {&views[0], &views[2]}, out.rows, out.cols);
             for (std::int64_t r = 0; r < rows.count(); ++r) {
-                num::apply_scalar(kernel, out.dtype, rows.out(r), rows.in(0, r), &scalars[1], rows.in(1, r), std::size_t(rows.length()));
+                num::apply_scalar(kernel, out.dtype, rows.out(r), rows.in(0, r), &scalars[1], rows.in(1, r),
+                                  std::size_t(rows.length()));
                 rows.finish(r);
             }
         }
@@ -214,7 +221,8 @@ void run_fill_index(Call& c) {
     Scalar value = c.operand(1).scalar;
     for (std::int64_t j = 0; j < out.cols; ++j) {
         const std::uint64_t pattern = pattern_of(value, out.dtype);
-        for (std::int64_t i = 0; i < out.rows; ++i) num::write_element(out.data, out.map.bits, out.map.offset(i, j), pattern);
+        for (std::int64_t i = 0; i < out.rows; ++i)
+            num::write_element(out.data, out.map.bits, out.map.offset(i, j), pattern);
         ++value.integer;
         value.real += 1;
     }
@@ -259,15 +267,22 @@ void run_compare(Call& c) {
     } else {
         scalar = pattern_of(c.operand(2).scalar, lhs.dtype);
     }
-    // The mask may lie over an input (common in place use): every row of the inputs is read before its mask row is written.
-    const TileView a = out.memory == lhs.memory && out.footprint().first() < lhs.footprint().last() && lhs.footprint().first() < out.footprint().last() ? copied(c, lhs, 1) : lhs;
+    // The mask may lie over an input (common in place use): every row of the inputs is read before its mask row is
+    // written.
+    const TileView a = out.memory == lhs.memory && out.footprint().first() < lhs.footprint().last() &&
+                               lhs.footprint().first() < out.footprint().last()
+                           ? copied(c, lhs, 1)
+                           : lhs;
     const TileView b = tile ? copied(c, rhs, 2) : rhs;
     for (std::int64_t r = 0; r < lhs.rows; ++r) {
         std::byte* line = c.scratch.room(0, lhs.cols * 8);
         num::copy_window(line, {num::window_map(lhs.cols, 1, lhs.map.bits), 0, 0}, a.data, {a.map, r, 0}, 1, lhs.cols);
-        if (tile) kernel(lanes, line, b.data + b.map.byte_offset(r, 0), std::size_t(lhs.cols));
-        else num::apply_scalar(kernel, lhs.dtype, lanes, line, &scalar, std::size_t(lhs.cols));
-        num::pack_bits(reinterpret_cast<std::uint8_t*>(out.data + out.map.byte_offset(r, 0)), lanes, std::size_t(lhs.cols));
+        if (tile)
+            kernel(lanes, line, b.data + b.map.byte_offset(r, 0), std::size_t(lhs.cols));
+        else
+            num::apply_scalar(kernel, lhs.dtype, lanes, line, &scalar, std::size_t(lhs.cols));
+        num::pack_bits(reinterpret_cast<std::uint8_t*>(out.data + out.map.byte_offset(r, 0)), lanes,
+                       std::size_t(lhs.cols));
     }
     Call::mark_known(out, out.footprint());
     note_work(c, lhs);
@@ -302,15 +317,19 @@ void run_select(Call& c) {
             sides[i] = out;
             sides[i].data = c.scratch.room(i, out.rows * out.cols * bytes);
             sides[i].map = num::window_map(out.cols, 1, out.map.bits);
-            num::fill_window(sides[i].data, {sides[i].map, 0, 0}, pattern_of(c.operand(2 + i).scalar, out.dtype), out.rows, out.cols);
+            num::fill_window(sides[i].data, {sides[i].map, 0, 0}, pattern_of(c.operand(2 + i).scalar, out.dtype),
+                             out.rows, out.cols);
         }
     }
     auto* lanes = reinterpret_cast<std::uint8_t*>(c.scratch.room(3, out.cols + 8 + out.cols * bytes));
     std::byte* line = reinterpret_cast<std::byte*>(lanes) + out.cols + 8 - (out.cols % 8);
     for (std::int64_t r = 0; r < out.rows; ++r) {
-        num::unpack_bits(lanes, reinterpret_cast<const std::uint8_t*>(mask.data + mask.map.byte_offset(r, 0)), std::size_t(out.cols));
-        num::select_lanes(line, lanes, sides[0].data + sides[0].map.byte_offset(r, 0), sides[1].data + sides[1].map.byte_offset(r, 0), bytes, std::size_t(out.cols));
-        num::copy_window(out.data, {out.map, r, 0}, line, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1, out.cols);
+        num::unpack_bits(lanes, reinterpret_cast<const std::uint8_t*>(mask.data + mask.map.byte_offset(r, 0)),
+                         std::size_t(out.cols));
+        num::select_lanes(line, lanes, sides[0].data + sides[0].map.byte_offset(r, 0),
+                          sides[1].data + sides[1].map.byte_offset(r, 0), bytes, std::size_t(out.cols));
+        num::copy_window(out.data, {out.map, r, 0}, line, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1,
+                         out.cols);
     }
     Call::mark_known(out, out.footprint());
     note_work(c, out);
@@ -329,7 +348,8 @@ void access_expand(const Call& c, AccessList& list) {
     const int count = c.site.input_count;
     for (int i = 0; i < count; ++i) {
         const int at = c.site.inputs[std::size_t(i)];
-        const TileView v = i == count - 1 ? vector_view(c, at, out.rows, out.cols) : over(c.view(at), out.rows, out.cols);
+        const TileView v =
+            i == count - 1 ? vector_view(c, at, out.rows, out.cols) : over(c.view(at), out.rows, out.cols);
         add_tile(list, v, at, false, v.footprint());
     }
     add_tile(list, out, 0, true, out.footprint());
@@ -347,7 +367,8 @@ void run_expand(Call& c) {
     if (c.site.input_count == 1) {
         for (std::int64_t r = 0; r < out.rows; ++r)
             for (std::int64_t j = 0; j < out.cols; ++j)
-                std::memcpy(out.data + out.map.byte_offset(r, j), values.data + (columns ? j : r) * bytes, std::size_t(bytes));
+                std::memcpy(out.data + out.map.byte_offset(r, j), values.data + (columns ? j : r) * bytes,
+                            std::size_t(bytes));
     } else {
         const int at = c.site.inputs[0];
         const TileView src = over(c.view(at), out.rows, out.cols);
@@ -368,8 +389,10 @@ void run_expand(Call& c) {
                 num::copy_window(line, {flat, 0, 0}, a.data, {a.map, r, 0}, 1, out.cols);
                 x = line;
             }
-            if (columns) kernel(y, x, values.data, std::size_t(out.cols));
-            else num::apply_scalar(kernel, out.dtype, y, x, values.data + r * bytes, std::size_t(out.cols));
+            if (columns)
+                kernel(y, x, values.data, std::size_t(out.cols));
+            else
+                num::apply_scalar(kernel, out.dtype, y, x, values.data + r * bytes, std::size_t(out.cols));
             if (!direct) num::copy_window(out.data, {out.map, r, 0}, result, {flat, 0, 0}, 1, out.cols);
         }
     }
@@ -400,13 +423,17 @@ void run_part(Call& c) {
     const int bytes = isa::bytes(out.dtype);
     std::byte* line = c.scratch.room(0, out.cols * bytes);
     for (std::int64_t r = 0; r < out.rows; ++r) {
-        const std::int64_t na = r < a.rows ? std::min(a.cols, out.cols) : 0, nb = r < b.rows ? std::min(b.cols, out.cols) : 0;
+        const std::int64_t na = r < a.rows ? std::min(a.cols, out.cols) : 0,
+                           nb = r < b.rows ? std::min(b.cols, out.cols) : 0;
         const std::int64_t both = std::min(na, nb), either = std::max(na, nb);
         const std::byte* x = a.data + a.map.byte_offset(r, 0);
         const std::byte* y = b.data + b.map.byte_offset(r, 0);
         if (both) kernel(line, x, y, std::size_t(both));
-        if (either > both) std::memcpy(line + both * bytes, (na > nb ? x : y) + both * bytes, std::size_t((either - both) * bytes));
-        if (either) num::copy_window(out.data, {out.map, r, 0}, line, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1, either);
+        if (either > both)
+            std::memcpy(line + both * bytes, (na > nb ? x : y) + both * bytes, std::size_t((either - both) * bytes));
+        if (either)
+            num::copy_window(out.data, {out.map, r, 0}, line, {num::window_map(out.cols, 1, out.map.bits), 0, 0}, 1,
+                             either);
         if (either) Call::mark_known(out, out.footprint(r, 0, 1, either));
     }
     note_work(c, out);

@@ -8,8 +8,9 @@
 namespace pto::execute::registers {
 namespace {
 
-/// Values travel between lanes of two widths: the wider type says how many there are; of each group of narrow lanes the one at the layout's
-/// place takes part, the other narrow result lanes are zero. 4-bit values come in pairs, one byte a pair.
+/// Values travel between lanes of two widths: the wider type says how many there are; of each group of narrow lanes the
+/// one at the layout's place takes part, the other narrow result lanes are zero. 4-bit values come in pairs, one byte a
+/// pair.
 void cast(Frame& f, const Instr& i) {
     const Vector a = f.vectors[std::size_t(i.a)];
     const int from_bits = isa::bits(i.type), to_bits = isa::bits(i.to);
@@ -18,18 +19,20 @@ void cast(Frame& f, const Instr& i) {
     const bool nibbles = from_bits == 4 || to_bits == 4;
     // With 4-bit values a byte holds two: the wide side holds them as neighbours.
     const int group = nibbles ? 2 * wide : wide;
-    const int count = vector_bytes / group;              // groups
-    const int places = nibbles ? group : wide / narrow;  // narrow lanes of a group (bytes, for nibbles)
+    const int count = vector_bytes / group;             // groups
+    const int places = nibbles ? group : wide / narrow; // narrow lanes of a group (bytes, for nibbles)
     const int place = places > 1 ? i.mode % places : 0;
-    const num::CastRule rule = i.scalar ? num::CastRule{num::Rounding::round, false}
-                                        : num::astype_rule(i.type, i.to, isa::VfRoundMode(i.rounding), isa::SaturateMode(i.saturate));
+    const num::CastRule rule =
+        i.scalar ? num::CastRule{num::Rounding::round, false}
+                 : num::astype_rule(i.type, i.to, isa::VfRoundMode(i.rounding), isa::SaturateMode(i.saturate));
     alignas(64) std::byte source[vector_bytes], converted[vector_bytes];
     const bool from_narrow = nibbles ? from_bits == 4 : from_width < to_width;
     const bool to_narrow = nibbles ? to_bits == 4 : to_width < from_width;
     const int from_step = nibbles ? group : from_width == wide ? from_width : wide; // bytes between source values
     const int from_at = from_narrow ? place * (nibbles ? 1 : from_width) : 0;
     const int from_unit = nibbles ? (from_bits == 4 ? 1 : 2 * from_width) : from_width;
-    for (int k = 0; k < count; ++k) std::memcpy(source + k * from_unit, a.data + k * from_step + from_at, std::size_t(from_unit));
+    for (int k = 0; k < count; ++k)
+        std::memcpy(source + k * from_unit, a.data + k * from_step + from_at, std::size_t(from_unit));
     const std::size_t values = std::size_t(nibbles ? 2 * count : count);
     if (i.scalar) { // src * s first
         const float s = float(f.cells[std::size_t(i.s0)].real);
@@ -57,7 +60,8 @@ void cast(Frame& f, const Instr& i) {
         const int lane = source_byte / mask_lane;
         if (!chosen[lane]) continue;
         std::memcpy(out.data + k * group + to_at, converted + k * to_unit, std::size_t(to_unit));
-        if (!full && a.known[source_byte] == std::byte{0}) std::memset(out.known + k * group + to_at, 0, std::size_t(to_unit));
+        if (!full && a.known[source_byte] == std::byte{0})
+            std::memset(out.known + k * group + to_at, 0, std::size_t(to_unit));
     }
     Vector& d = f.vectors[std::size_t(i.d0)];
     std::memcpy(d.data, out.data, vector_bytes);

@@ -1,8 +1,9 @@
 #pragma once
-/// A vector function decoded once: a flat list of register operations and scalar code over a register file. Source: language 5.
+/// A vector function decoded once: a flat list of register operations and scalar code over a register file. Source:
+/// language 5.
 ///
-/// The list is shared by all calls; a Frame holds what one call works on. Registers are named by place, scalars by cell, tiles by
-/// argument number. Handlers get their operands ready-made: no names, no variants, no allocation.
+/// The list is shared by all calls; a Frame holds what one call works on. Registers are named by place, scalars by
+/// cell, tiles by argument number. Handlers get their operands ready-made: no names, no variants, no allocation.
 
 #include "engine/execute/call.hpp"
 #include "engine/execute/numerics/lanes.hpp"
@@ -40,8 +41,8 @@ struct Cell {
 /// Scalar three-address code.
 struct ScalarOp {
     ir::ExprOp op = ir::ExprOp::integer;
-    bool real = false;                 // operands are reals
-    DType dtype = DType::index;        // of the result
+    bool real = false;          // operands are reals
+    DType dtype = DType::index; // of the result
     std::int32_t dst = 0, a = 0, b = 0, c = 0;
 };
 
@@ -61,13 +62,14 @@ struct Instr {
     std::int32_t s0 = -1, s1 = -1, s2 = -1, s3 = -1; // cells
     std::int32_t offset = -1;                        // memory operations: cell of the element offset, -1 none
     std::int32_t base = -1;                          // memory operations: cell of `tile + off`, -1 none
-    std::int32_t column_stride = 0;                  // [row, col] offsets: elements of a row; then s2, s3 hold row and column
-    std::int16_t address = -1;                       // address register place
-    DType type = DType::fp32, to = DType::fp32;      // element type worked on; result type where it differs
-    DType memory_type = DType::fp32;                 // the tile's
-    std::uint8_t mode = 0;                           // dist, pattern, layout ... by handler
+    std::int32_t column_stride = 0; // [row, col] offsets: elements of a row; then s2, s3 hold row and column
+    std::int16_t address = -1;      // address register place
+    DType type = DType::fp32, to = DType::fp32; // element type worked on; result type where it differs
+    DType memory_type = DType::fp32;            // the tile's
+    std::uint8_t mode = 0;                      // dist, pattern, layout ... by handler
     std::uint8_t rounding = 0, saturate = 0, part = 0, copy_mode = 0;
-    bool merging = false, post_update = false, scalar = false, mask_form = false, datablock = false, count_given = false;
+    bool merging = false, post_update = false, scalar = false, mask_form = false, datablock = false,
+         count_given = false;
     union {
         num::UnaryKernel unary;
         num::BinaryKernel binary;
@@ -76,8 +78,8 @@ struct Instr {
     } kernel{nullptr};
     isa::LaneFn lane = isa::LaneFn::none;
     std::int32_t target = 0, loop = -1;
-    std::int32_t timing = -1;                        // index into Code::timing
-    std::int32_t run_index = -1;                     // memory operations: index into Frame::runs
+    std::int32_t timing = -1;    // index into Code::timing
+    std::int32_t run_index = -1; // memory operations: index into Frame::runs
     Span at;
     const isa::OpRow* row = nullptr;
 };
@@ -85,20 +87,23 @@ struct Instr {
 struct Code {
     std::vector<Instr> instrs;
     std::vector<ScalarOp> scalars;
-    std::vector<Cell> cells;                         // initial: literals filled in
-    std::vector<std::int32_t> capture_cells;         // aligned with VectorCall::captures
+    std::vector<Cell> cells;                 // initial: literals filled in
+    std::vector<std::int32_t> capture_cells; // aligned with VectorCall::captures
     std::vector<bool> capture_real;
     struct Query {
         ir::ExprOp op;
         std::int32_t cell;
-        std::int32_t id = -1, axis = 0;              // dim: tensor; valid_dim: tile
+        std::int32_t id = -1, axis = 0; // dim: tensor; valid_dim: tile
     };
-    std::vector<Query> queries;                      // block_idx and the like
-    std::vector<std::string> timing;                 // keys, sorted at the end of decoding is not needed: the record sorts
+    std::vector<Query> queries;      // block_idx and the like
+    std::vector<std::string> timing; // keys, sorted at the end of decoding is not needed: the record sorts
     std::int32_t vectors = 0, masks = 0, addresses = 0, streams = 0, loops = 0, tiles = 0, memory_sites = 0;
-    struct CursorSite { std::int16_t tile; std::int32_t base; };
-    std::vector<CursorSite> cursors;                 // one per tile and `tile + off`
-    std::vector<std::int32_t> thread_cells;          // SIMT: x, y, z of the thread
+    struct CursorSite {
+        std::int16_t tile;
+        std::int32_t base;
+    };
+    std::vector<CursorSite> cursors;        // one per tile and `tile + off`
+    std::vector<std::int32_t> thread_cells; // SIMT: x, y, z of the thread
 };
 
 /// Decodes; throws Stop for what a vector function may not contain.
@@ -110,13 +115,16 @@ std::shared_ptr<const Code> decode(const ir::Function& f, const ir::SimtLaunch& 
 struct Runs {
     bool write = false;
     std::int16_t tile = -1;
-    std::int64_t begin = 0, end = 0;                 // run being built
+    std::int64_t begin = 0, end = 0; // run being built
     std::int64_t base = 0, bytes = 0, stride = 0, count = 0;
     std::vector<num::Strided> done;
     void add(std::int64_t first, std::int64_t n);
     void close();
     void flush();
-    void clear() { begin = end = base = bytes = stride = count = 0; done.clear(); }
+    void clear() {
+        begin = end = base = bytes = stride = count = 0;
+        done.clear();
+    }
 };
 
 struct LoopState {
@@ -129,22 +137,23 @@ struct Frame {
     const Code* code = nullptr;
     std::vector<Vector> vectors;
     std::vector<Mask> masks;
-    std::vector<std::int64_t> addresses;             // element offsets of address registers
-    std::vector<bool> stream_open;                   // unaligned stores not yet posted
-    std::vector<std::int64_t> cursors;               // byte addresses; -1 not used yet
+    std::vector<std::int64_t> addresses;                 // element offsets of address registers
+    std::vector<bool> stream_open;                       // unaligned stores not yet posted
+    std::vector<std::int64_t> cursors;                   // byte addresses; -1 not used yet
     std::vector<std::int64_t> tile_address, tile_stride; // by argument
     std::vector<Cell> cells;
     std::vector<LoopState> loops;
-    std::vector<std::int64_t> counts;                // by timing key
-    std::vector<Runs> runs;                          // by memory instruction
+    std::vector<std::int64_t> counts; // by timing key
+    std::vector<Runs> runs;           // by memory instruction
     std::int64_t iterations = 0, operations = 0;
     Memory* ub = nullptr;
-    bool check = false;                              // keep shadows and access ranges
-    std::int64_t stored_first = 0, stored_last = 0;  // hull of stores since the last store-to-load barrier
+    bool check = false;                             // keep shadows and access ranges
+    std::int64_t stored_first = 0, stored_last = 0; // hull of stores since the last store-to-load barrier
     bool order_said = false;
 
     std::byte* at(const Instr& i, std::int64_t address, std::int64_t bytes, bool write);
-    /// Byte address of a memory operand, with its offset; post-update forms advance their cursor by `step` elements afterwards.
+    /// Byte address of a memory operand, with its offset; post-update forms advance their cursor by `step` elements
+    /// afterwards.
     std::int64_t address_of(const Instr& i);
 };
 

@@ -11,7 +11,8 @@ using isa::Semantics;
 class Decoder {
   public:
     Decoder(const ir::Function& f, std::string name, std::vector<ir::TileVarId> tiles)
-        : m_f(f), m_name(std::move(name)), m_tiles(std::move(tiles)), m_code(std::make_shared<Code>()), m_scalars(f, *m_code) {}
+        : m_f(f), m_name(std::move(name)), m_tiles(std::move(tiles)), m_code(std::make_shared<Code>()),
+          m_scalars(f, *m_code) {}
 
     std::shared_ptr<const Code> vector_function(const ir::VectorCall& call) {
         m_code->tiles = std::int32_t(m_tiles.size());
@@ -19,7 +20,8 @@ class Decoder {
     }
     std::shared_ptr<const Code> threads(const ir::SimtLaunch& launch) {
         m_launch = &launch;
-        for (ir::VarId v : {launch.thread_x, launch.thread_y, launch.thread_z}) m_code->thread_cells.push_back(v.valid() ? m_scalars.cell_of(v) : -1);
+        for (ir::VarId v : {launch.thread_x, launch.thread_y, launch.thread_z})
+            m_code->thread_cells.push_back(v.valid() ? m_scalars.cell_of(v) : -1);
         return finish(launch.captures, launch.body);
     }
 
@@ -52,7 +54,8 @@ class Decoder {
         }
     }
     std::int16_t tile_number(ir::TileVarId t, Span at) const {
-        for (auto alias = m_aliases.find(t.index); alias != m_aliases.end(); alias = m_aliases.find(t.index)) t = ir::TileVarId{alias->second};
+        for (auto alias = m_aliases.find(t.index); alias != m_aliases.end(); alias = m_aliases.find(t.index))
+            t = ir::TileVarId{alias->second};
         for (std::size_t i = 0; i < m_tiles.size(); ++i)
             if (m_tiles[i] == t) return std::int16_t(i);
         throw Stop{Status::refused, "tile " + m_f[t].name + " is no argument of the vector function " + m_name, at};
@@ -99,8 +102,7 @@ class Decoder {
                           i.at = s.at;
                           push(i);
                       },
-                      [&](const ir::Op& op) { operation(op, s.at); },
-                      [&](const ir::Loop& l) { loop(l, s.at); },
+                      [&](const ir::Op& op) { operation(op, s.at); }, [&](const ir::Loop& l) { loop(l, s.at); },
                       [&](const ir::Forever& l) {
                           m_loops.push_back({});
                           const std::int32_t start = here();
@@ -125,16 +127,19 @@ class Decoder {
                           if (!m_launch) refuse("a vector function cannot return early", s.at);
                           m_returns.push_back(jump(Control::jump, -1, s.at));
                       },
-                      [&](const ir::HelperScope& h) { body(h.body); },
-                      [&](const ir::StageScope& h) { body(h.body); },
+                      [&](const ir::HelperScope& h) { body(h.body); }, [&](const ir::StageScope& h) { body(h.body); },
                       [&](const ir::TileBind& t) {
-                          if (auto* alias = std::get_if<ir::AliasOf>(&t.source)) m_aliases[t.var.index] = alias->tile.index;
-                          else refuse("a vector function cannot choose tiles", s.at);
+                          if (auto* alias = std::get_if<ir::AliasOf>(&t.source))
+                              m_aliases[t.var.index] = alias->tile.index;
+                          else
+                              refuse("a vector function cannot choose tiles", s.at);
                       },
                       [&](const auto&) { refuse("this statement has no place in a vector function", s.at); }},
                    s.what);
     }
-    [[noreturn]] void refuse(std::string message, Span at) const { throw Stop{Status::refused, m_name + ": " + std::move(message), at}; }
+    [[noreturn]] void refuse(std::string message, Span at) const {
+        throw Stop{Status::refused, m_name + ": " + std::move(message), at};
+    }
 
     void close_loop(std::int32_t continue_target) {
         for (std::size_t at : m_loops.back().continues) patch(at, continue_target);
@@ -166,7 +171,9 @@ class Decoder {
     // ---- operations
     const ir::AttributeValue* attribute(const ir::Op& op, std::string_view name) const {
         const int k = op.row->keyword_index(name);
-        if (k < 0 || k >= int(op.attributes.size()) || std::holds_alternative<std::monostate>(op.attributes[std::size_t(k)])) return nullptr;
+        if (k < 0 || k >= int(op.attributes.size()) ||
+            std::holds_alternative<std::monostate>(op.attributes[std::size_t(k)]))
+            return nullptr;
         return &op.attributes[std::size_t(k)];
     }
     int choice(const ir::Op& op, std::string_view name, int fallback) const {
@@ -191,7 +198,9 @@ class Decoder {
         }
         return -1;
     }
-    const ir::RegId* reg(const ir::Op& op, std::size_t k) const { return k < op.operands.size() ? std::get_if<ir::RegId>(&op.operands[k]) : nullptr; }
+    const ir::RegId* reg(const ir::Op& op, std::size_t k) const {
+        return k < op.operands.size() ? std::get_if<ir::RegId>(&op.operands[k]) : nullptr;
+    }
     bool is_mask(const ir::Op& op, std::size_t k) const {
         auto* r = reg(op, k);
         return r && r->valid() && m_f[*r].kind == ir::RegKind::mask;
@@ -210,9 +219,12 @@ class Decoder {
     void memory_operand(const ir::Op& op, std::size_t k, Instr& i) {
         ir::TileVarId tile;
         ir::ExprId base;
-        if (auto* m = std::get_if<ir::MemoryRef>(&op.operands.at(k))) tile = m->tile, base = m->offset;
-        else if (auto* t = std::get_if<ir::TileVarId>(&op.operands.at(k))) tile = *t;
-        else refuse("the memory operand is no tile", i.at);
+        if (auto* m = std::get_if<ir::MemoryRef>(&op.operands.at(k)))
+            tile = m->tile, base = m->offset;
+        else if (auto* t = std::get_if<ir::TileVarId>(&op.operands.at(k)))
+            tile = *t;
+        else
+            refuse("the memory operand is no tile", i.at);
         i.tile = tile_number(tile, i.at);
         i.memory_type = m_f[m_tiles[std::size_t(i.tile)]].type.dtype;
         if (base.valid()) i.base = m_scalars.compile_as(base, false);
@@ -227,7 +239,8 @@ class Decoder {
             i.column_stride = 1;
         } else if (list && list->size() == 1) {
             i.offset = m_scalars.compile_as((*list)[0], false);
-        } else if (auto* r = std::get_if<ir::RegId>(&op.operands[k]); r && r->valid() && m_f[*r].kind == ir::RegKind::address) {
+        } else if (auto* r = std::get_if<ir::RegId>(&op.operands[k]);
+                   r && r->valid() && m_f[*r].kind == ir::RegKind::address) {
             i.address = place(*r);
             i.part = std::uint8_t(lane_width(m_f[*r].dtype));
         } else if (auto* x = std::get_if<ir::ExprId>(&op.operands[k]); x && x->valid()) {
@@ -269,7 +282,8 @@ class Decoder {
     }
     void operation(const ir::Op& op, Span at) {
         if (m_launch) {
-            if (op.row->semantics != Semantics::getval && op.row->semantics != Semantics::setval) refuse(std::string(op.row->name) + " has no place in a thread", at);
+            if (op.row->semantics != Semantics::getval && op.row->semantics != Semantics::setval)
+                refuse(std::string(op.row->name) + " has no place in a thread", at);
             return element(op, at);
         }
         Instr i;
@@ -292,12 +306,18 @@ class Decoder {
             const bool selects = k < op.row->operands.size() && op.row->operands[k].name == "preg";
             const bool carry = k < op.row->operands.size() && op.row->operands[k].name == "carry";
             const ir::RegKind kind = m_f[*r].kind;
-            if (kind == ir::RegKind::unaligned_load || kind == ir::RegKind::unaligned_store) i.stream = place(*r);
-            else if (kind == ir::RegKind::address) continue;
-            else if (selects) i.m = place(*r);
-            else if (carry) i.m2 = place(*r);
-            else if (i.a < 0) i.a = place(*r), first = k;
-            else if (i.b < 0) i.b = place(*r);
+            if (kind == ir::RegKind::unaligned_load || kind == ir::RegKind::unaligned_store)
+                i.stream = place(*r);
+            else if (kind == ir::RegKind::address)
+                continue;
+            else if (selects)
+                i.m = place(*r);
+            else if (carry)
+                i.m2 = place(*r);
+            else if (i.a < 0)
+                i.a = place(*r), first = k;
+            else if (i.b < 0)
+                i.b = place(*r);
         }
         i.type = first < op.operands.size() ? m_f[*reg(op, first)].dtype : i.to;
         i.merging = choice(op, "mode", int(isa::MergeMode::zeroing)) == int(isa::MergeMode::merging);
@@ -328,7 +348,9 @@ class Decoder {
             i.s0 = scalar(op, 0, isa::is_float(i.type));
             i.mode = std::uint8_t(choice(op, "index_order", 0));
             break;
-        case Semantics::reg_move: i.merging = choice(op, "mode", int(isa::MergeMode::merging)) == int(isa::MergeMode::merging); break;
+        case Semantics::reg_move:
+            i.merging = choice(op, "mode", int(isa::MergeMode::merging)) == int(isa::MergeMode::merging);
+            break;
         case Semantics::reg_barrier: i.mode = std::uint8_t(choice(op, "mode", 0)); break;
         case Semantics::reg_address: {
             // Sum of index times stride.
@@ -345,7 +367,8 @@ class Decoder {
         case Semantics::reg_store: {
             memory_operand(op, 0, i);
             const bool store = s == Semantics::reg_store;
-            i.mode = std::uint8_t(store ? choice(op, "dist", int(isa::StoreDist::norm)) : choice(op, "dist", int(isa::LoadDist::norm)));
+            i.mode = std::uint8_t(store ? choice(op, "dist", int(isa::StoreDist::norm))
+                                        : choice(op, "dist", int(isa::LoadDist::norm)));
             i.copy_mode = std::uint8_t(choice(op, "data_copy_mode", 0));
             i.s0 = scalar_keyword(op, "block_stride");
             i.s1 = scalar_keyword(op, "repeat_stride");
@@ -371,7 +394,9 @@ class Decoder {
         case Semantics::reg_load_unaligned:
         case Semantics::reg_store_unaligned: {
             for (std::size_t k = 0; k < op.operands.size(); ++k)
-                if (std::holds_alternative<ir::MemoryRef>(op.operands[k]) || std::holds_alternative<ir::TileVarId>(op.operands[k])) memory_operand(op, k, i);
+                if (std::holds_alternative<ir::MemoryRef>(op.operands[k]) ||
+                    std::holds_alternative<ir::TileVarId>(op.operands[k]))
+                    memory_operand(op, k, i);
             if (i.stream < 0 && !op.registers.empty()) { // creates the carry register
                 i.stream = i.d0;
                 i.d0 = -1;
@@ -403,7 +428,8 @@ class Decoder {
         case Semantics::reg_lane:
         case Semantics::reg_lane_destination:
             i.mask_form = first < op.operands.size() && is_mask(op, first);
-            if (i.b < 0 && op.row->operands.size() > 1 && op.operands.size() > 1 && std::holds_alternative<ir::ExprId>(op.operands[1])) {
+            if (i.b < 0 && op.row->operands.size() > 1 && op.operands.size() > 1 &&
+                std::holds_alternative<ir::ExprId>(op.operands[1])) {
                 i.scalar = true;
                 i.s0 = scalar(op, 1, real);
             }
@@ -453,7 +479,8 @@ class Decoder {
         i.run = memory_handler(i, s);
         if (!i.run) i.run = permute_handler(i, s);
         if (!i.run && s == Semantics::reg_cast) i.run = cast_handler(i);
-        if (!i.run && (s == Semantics::reg_lane || s == Semantics::reg_lane_destination || s == Semantics::reg_compare)) i.run = lane_handler(i);
+        if (!i.run && (s == Semantics::reg_lane || s == Semantics::reg_lane_destination || s == Semantics::reg_compare))
+            i.run = lane_handler(i);
         if (!i.run) refuse(std::string(op.row->name) + " does not exist for " + std::string(isa::name(i.type)), at);
         push(i);
     }
@@ -484,7 +511,11 @@ class Decoder {
 
 } // namespace
 
-std::shared_ptr<const Code> decode(const ir::Function& f, const ir::VectorCall& call) { return Decoder(f, call.name, call.tiles).vector_function(call); }
-std::shared_ptr<const Code> decode(const ir::Function& f, const ir::SimtLaunch& launch) { return Decoder(f, launch.name, {}).threads(launch); }
+std::shared_ptr<const Code> decode(const ir::Function& f, const ir::VectorCall& call) {
+    return Decoder(f, call.name, call.tiles).vector_function(call);
+}
+std::shared_ptr<const Code> decode(const ir::Function& f, const ir::SimtLaunch& launch) {
+    return Decoder(f, launch.name, {}).threads(launch);
+}
 
 } // namespace pto::execute::registers

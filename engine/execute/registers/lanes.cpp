@@ -14,8 +14,10 @@ using isa::LaneFn;
 
 std::uint64_t element_of(const Cell& c, DType t) {
     Scalar s;
-    if (isa::is_float(t)) s.dtype = DType::fp32, s.real = c.real;
-    else s.integer = c.integer;
+    if (isa::is_float(t))
+        s.dtype = DType::fp32, s.real = c.real;
+    else
+        s.integer = c.integer;
     return pattern_of(s, t);
 }
 
@@ -48,7 +50,9 @@ const Vector& source(Frame& f, const Instr& i, std::int16_t place) {
     if (!v.written && f.check) {
         Place p = Findings::place_of(f.call->self);
         p.at = i.at;
-        f.call->findings->say(HazardKind::uninitialised_register, false, p, f.call->site.name + ": " + std::string(i.row->name) + " reads a register that nothing has written",
+        f.call->findings->say(HazardKind::uninitialised_register, false, p,
+                              f.call->site.name + ": " + std::string(i.row->name) +
+                                  " reads a register that nothing has written",
                               "assign the register first");
     }
     return v;
@@ -92,8 +96,10 @@ void destination(Frame& f, const Instr& i) {
         known_of(f, i, width, {&a, &d});
     } else {
         const Vector& b = source(f, i, i.b);
-        if (i.lane == LaneFn::mul_dst_add) i.kernel.ternary(out, d.data, a.data, b.data, lanes);
-        else i.kernel.ternary(out, a.data, b.data, d.data, lanes);
+        if (i.lane == LaneFn::mul_dst_add)
+            i.kernel.ternary(out, d.data, a.data, b.data, lanes);
+        else
+            i.kernel.ternary(out, a.data, b.data, d.data, lanes);
         known_of(f, i, width, {&a, &b, &d});
     }
     settle(f, i, out, width);
@@ -102,7 +108,8 @@ void truncate(Frame& f, const Instr& i) {
     const int width = lane_width(i.type);
     const Vector& a = source(f, i, i.a);
     alignas(64) std::byte out[vector_bytes];
-    num::cast_lanes(i.type, a.data, i.type, out, std::size_t(vector_bytes / width), {num::rounding_of(isa::VfRoundMode(i.rounding)), false});
+    num::cast_lanes(i.type, a.data, i.type, out, std::size_t(vector_bytes / width),
+                    {num::rounding_of(isa::VfRoundMode(i.rounding)), false});
     known_of(f, i, width, {&a});
     settle(f, i, out, width);
 }
@@ -135,7 +142,8 @@ void exp_sub(Frame& f, const Instr& i) {
         const bool take = i.m < 0 || chosen[2 * k + odd];
         if (!take) std::memset(out + 4 * k, 0, 4);
         const int at = (2 * k + odd) * 2;
-        const bool k_known = !take || full || ((a.full || a.known[at] != std::byte{0}) && (b.full || b.known[at] != std::byte{0}));
+        const bool k_known =
+            !take || full || ((a.full || a.known[at] != std::byte{0}) && (b.full || b.known[at] != std::byte{0}));
         std::memset(known + 4 * k, k_known, 4);
     }
     std::memcpy(d.data, out, vector_bytes);
@@ -150,7 +158,8 @@ void mull(Frame& f, const Instr& i) {
         std::uint32_t x, y;
         std::memcpy(&x, a.data + 4 * k, 4);
         std::memcpy(&y, b.data + 4 * k, 4);
-        const std::uint64_t p = i.type == DType::int32 ? std::uint64_t(std::int64_t(std::int32_t(x)) * std::int32_t(y)) : std::uint64_t(x) * y;
+        const std::uint64_t p = i.type == DType::int32 ? std::uint64_t(std::int64_t(std::int32_t(x)) * std::int32_t(y))
+                                                       : std::uint64_t(x) * y;
         const std::uint32_t l = std::uint32_t(p), h = std::uint32_t(p >> 32);
         std::memcpy(low.data + 4 * k, &l, 4);
         std::memcpy(high.data + 4 * k, &h, 4);
@@ -223,13 +232,18 @@ Handler lane_handler(Instr& i) {
     if (i.scalar || i.b >= 0) {
         // FP8, HF8 registers know logic only: their bits are those of a plain integer.
         i.kernel.binary = num::binary_kernel(i.lane, i.type);
-        if (!i.kernel.binary && isa::is_float(i.type) && (i.lane == LaneFn::bit_and || i.lane == LaneFn::bit_or || i.lane == LaneFn::bit_xor))
-            i.kernel.binary = num::binary_kernel(i.lane, lane_width(i.type) == 1 ? DType::uint8 : lane_width(i.type) == 2 ? DType::uint16 : DType::uint32);
+        if (!i.kernel.binary && isa::is_float(i.type) &&
+            (i.lane == LaneFn::bit_and || i.lane == LaneFn::bit_or || i.lane == LaneFn::bit_xor))
+            i.kernel.binary = num::binary_kernel(i.lane, lane_width(i.type) == 1   ? DType::uint8
+                                                         : lane_width(i.type) == 2 ? DType::uint16
+                                                                                   : DType::uint32);
         return i.kernel.binary ? (i.scalar ? binary_scalar : binary) : nullptr;
     }
     i.kernel.unary = num::unary_kernel(i.lane, i.type);
     if (!i.kernel.unary && i.lane == LaneFn::bit_not)
-        i.kernel.unary = num::unary_kernel(i.lane, lane_width(i.type) == 1 ? DType::uint8 : lane_width(i.type) == 2 ? DType::uint16 : DType::uint32);
+        i.kernel.unary = num::unary_kernel(i.lane, lane_width(i.type) == 1   ? DType::uint8
+                                                   : lane_width(i.type) == 2 ? DType::uint16
+                                                                             : DType::uint32);
     return i.kernel.unary ? unary : nullptr;
 }
 

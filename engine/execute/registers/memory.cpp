@@ -53,14 +53,28 @@ int granularity(LoadDist d, DType type) {
 /// How many bytes a distribution reads.
 std::int64_t source_bytes(LoadDist d, int size) {
     switch (d) {
-    case LoadDist::brc: case LoadDist::brc_b8: case LoadDist::brc_b16: case LoadDist::brc_b32: return size;
-    case LoadDist::us: case LoadDist::us_b8: case LoadDist::us_b16: return 128;
-    case LoadDist::ds: case LoadDist::ds_b8: case LoadDist::ds_b16: return 512;
-    case LoadDist::unpk: case LoadDist::unpk_b8: case LoadDist::unpk_b16: case LoadDist::unpk_b32: return 128;
+    case LoadDist::brc:
+    case LoadDist::brc_b8:
+    case LoadDist::brc_b16:
+    case LoadDist::brc_b32: return size;
+    case LoadDist::us:
+    case LoadDist::us_b8:
+    case LoadDist::us_b16: return 128;
+    case LoadDist::ds:
+    case LoadDist::ds_b8:
+    case LoadDist::ds_b16: return 512;
+    case LoadDist::unpk:
+    case LoadDist::unpk_b8:
+    case LoadDist::unpk_b16:
+    case LoadDist::unpk_b32: return 128;
     case LoadDist::unpk4: return 64;
     case LoadDist::blk: return 32;
-    case LoadDist::e2b: case LoadDist::e2b_b16: case LoadDist::e2b_b32: return 8 * size;
-    case LoadDist::dintlv_b8: case LoadDist::dintlv_b16: case LoadDist::dintlv_b32: return 512;
+    case LoadDist::e2b:
+    case LoadDist::e2b_b16:
+    case LoadDist::e2b_b32: return 8 * size;
+    case LoadDist::dintlv_b8:
+    case LoadDist::dintlv_b16:
+    case LoadDist::dintlv_b32: return 512;
     default: return 256;
     }
 }
@@ -68,16 +82,26 @@ std::int64_t source_bytes(LoadDist d, int size) {
 void arrange(LoadDist d, int size, const std::byte* from, std::byte* to, std::byte* second, std::byte fill) {
     const int lanes = vector_bytes / size;
     switch (d) {
-    case LoadDist::brc: case LoadDist::brc_b8: case LoadDist::brc_b16: case LoadDist::brc_b32:
+    case LoadDist::brc:
+    case LoadDist::brc_b8:
+    case LoadDist::brc_b16:
+    case LoadDist::brc_b32:
         for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from, std::size_t(size));
         break;
-    case LoadDist::us: case LoadDist::us_b8: case LoadDist::us_b16:
+    case LoadDist::us:
+    case LoadDist::us_b8:
+    case LoadDist::us_b16:
         for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from + k / 2 * size, std::size_t(size));
         break;
-    case LoadDist::ds: case LoadDist::ds_b8: case LoadDist::ds_b16:
+    case LoadDist::ds:
+    case LoadDist::ds_b8:
+    case LoadDist::ds_b16:
         for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from + 2 * k * size, std::size_t(size));
         break;
-    case LoadDist::unpk: case LoadDist::unpk_b8: case LoadDist::unpk_b16: case LoadDist::unpk_b32:
+    case LoadDist::unpk:
+    case LoadDist::unpk_b8:
+    case LoadDist::unpk_b16:
+    case LoadDist::unpk_b32:
         std::memset(to, int(fill), vector_bytes);
         for (int k = 0; k < lanes / 2; ++k) std::memcpy(to + 2 * k * size, from + k * size, std::size_t(size));
         break;
@@ -88,10 +112,14 @@ void arrange(LoadDist d, int size, const std::byte* from, std::byte* to, std::by
     case LoadDist::blk:
         for (int k = 0; k < 8; ++k) std::memcpy(to + 32 * k, from, 32);
         break;
-    case LoadDist::e2b: case LoadDist::e2b_b16: case LoadDist::e2b_b32:
+    case LoadDist::e2b:
+    case LoadDist::e2b_b16:
+    case LoadDist::e2b_b32:
         for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from + k * size / 32 * size, std::size_t(size));
         break;
-    case LoadDist::dintlv_b8: case LoadDist::dintlv_b16: case LoadDist::dintlv_b32:
+    case LoadDist::dintlv_b8:
+    case LoadDist::dintlv_b16:
+    case LoadDist::dintlv_b32:
         for (int k = 0; k < lanes; ++k) {
             std::memcpy(to + k * size, from + 2 * k * size, std::size_t(size));
             std::memcpy(second + k * size, from + (2 * k + 1) * size, std::size_t(size));
@@ -125,7 +153,8 @@ void load_blocks(Frame& f, const Instr& i) {
     const std::int64_t stride = i.s0 >= 0 ? f.cells[std::size_t(i.s0)].integer : 1;
     Vector& d = destination(f, i.d0, true);
     for (int k = 0; k < 8; ++k) {
-        const bool on = i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
+        const bool on =
+            i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
         if (!on) {
             std::memset(d.data + 32 * k, 0, 32);
             std::memset(d.known + 32 * k, 1, 32);
@@ -136,7 +165,8 @@ void load_blocks(Frame& f, const Instr& i) {
         std::memcpy(d.known + 32 * k, known_at(f, at), 32);
         d.full &= !f.check || !std::memchr(known_at(f, at), 0, 32);
     }
-    if (i.post_update && i.s1 >= 0 && i.offset < 0) f.cursors[std::size_t(i.cursor)] += f.cells[std::size_t(i.s1)].integer * 32;
+    if (i.post_update && i.s1 >= 0 && i.offset < 0)
+        f.cursors[std::size_t(i.cursor)] += f.cells[std::size_t(i.s1)].integer * 32;
 }
 void load_mask(Frame& f, const Instr& i) {
     const std::int64_t address = f.address_of(i);
@@ -161,11 +191,14 @@ void load_mask(Frame& f, const Instr& i) {
 // ---------------------------------------------------------------- stores
 
 /// Writes bytes and their shadow.
-void put(Frame& f, const Instr& i, std::int64_t address, const std::byte* data, const std::byte* known, bool full, std::int64_t n) {
+void put(Frame& f, const Instr& i, std::int64_t address, const std::byte* data, const std::byte* known, bool full,
+         std::int64_t n) {
     std::memcpy(f.at(i, address, n, true), data, std::size_t(n));
     if (!f.check) return;
-    if (full) std::memset(f.ub->known.get() + address, 1, std::size_t(n));
-    else std::memcpy(f.ub->known.get() + address, known, std::size_t(n));
+    if (full)
+        std::memset(f.ub->known.get() + address, 1, std::size_t(n));
+    else
+        std::memcpy(f.ub->known.get() + address, known, std::size_t(n));
 }
 
 /// Lane k of width `from` lands at address + k * to; only selected lanes, only the low `to` bytes.
@@ -199,7 +232,8 @@ void store(Frame& f, const Instr& i) {
     const std::int64_t address = f.address_of(i);
     const Vector& v = f.vectors[std::size_t(i.a)];
     const int width = lane_width(i.type);
-    const auto dist = i.address >= 0 ? StoreDist::norm : StoreDist(i.mode); // the address register form always stores NORM
+    const auto dist =
+        i.address >= 0 ? StoreDist::norm : StoreDist(i.mode); // the address register form always stores NORM
     switch (dist) {
     case StoreDist::first_element: put(f, i, address, v.data, v.known, v.full, width); break;
     case StoreDist::norm_b16: store_lanes(f, i, address, v, 2, 2); break;
@@ -226,10 +260,12 @@ void store_blocks(Frame& f, const Instr& i) {
     const std::int64_t stride = i.s0 >= 0 ? f.cells[std::size_t(i.s0)].integer : 1;
     const Vector& v = f.vectors[std::size_t(i.a)];
     for (int k = 0; k < 8; ++k) {
-        const bool on = i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
+        const bool on =
+            i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
         if (on) put(f, i, address + k * stride * 32, v.data + 32 * k, v.known + 32 * k, v.full, 32);
     }
-    if (i.post_update && i.s1 >= 0 && i.offset < 0) f.cursors[std::size_t(i.cursor)] += f.cells[std::size_t(i.s1)].integer * 32;
+    if (i.post_update && i.s1 >= 0 && i.offset < 0)
+        f.cursors[std::size_t(i.cursor)] += f.cells[std::size_t(i.s1)].integer * 32;
 }
 void store_mask(Frame& f, const Instr& i) {
     // A plain integer offset of a mask store is ignored by the generated code (language 9.1 #41).
@@ -267,7 +303,9 @@ void load_unaligned(Frame& f, const Instr& i) {
     }
     // A stream may end less than a register before the end of the memory: what lies beyond is never used.
     std::int64_t n = vector_bytes;
-    if (i.s1 >= 0) n = std::min<std::int64_t>(n, std::max<std::int64_t>(0, f.cells[std::size_t(i.s1)].integer * lane_width(i.memory_type)));
+    if (i.s1 >= 0)
+        n = std::min<std::int64_t>(
+            n, std::max<std::int64_t>(0, f.cells[std::size_t(i.s1)].integer * lane_width(i.memory_type)));
     n = std::min(n, std::max<std::int64_t>(f.ub->bytes - address, 1));
     Bytes bytes;
     fetch(f, i, address, n, bytes);
@@ -296,10 +334,14 @@ void store_unaligned(Frame& f, const Instr& i) {
         const Vector& v = f.vectors[std::size_t(i.a)];
         const std::int32_t given = i.s0 >= 0 ? i.s0 : i.s1;
         std::int64_t n = vector_bytes;
-        if (given >= 0) n = f.cells[std::size_t(given)].integer * lane_width(i.type);
-        else if (i.stream >= 0) n = f.call->registers.spr; // bytes that the last squeeze kept
+        if (given >= 0)
+            n = f.cells[std::size_t(given)].integer * lane_width(i.type);
+        else if (i.stream >= 0)
+            n = f.call->registers.spr; // bytes that the last squeeze kept
         if (n < 0 || n > vector_bytes)
-            throw Stop{Status::refused, std::string(i.row->name) + ": " + std::to_string(n) + " bytes do not fit a register of 256", i.at};
+            throw Stop{Status::refused,
+                       std::string(i.row->name) + ": " + std::to_string(n) + " bytes do not fit a register of 256",
+                       i.at};
         if (n) put(f, i, cursor, v.data, v.known, v.full, n);
         cursor += n;
     }
@@ -327,7 +369,8 @@ void gather_memory(Frame& f, const Instr& i) {
     std::memset(d.known, 1, vector_bytes);
     if (isa::DataCopyMode(i.copy_mode) == isa::DataCopyMode::data_block_load) {
         for (int k = 0; k < 8; ++k) {
-            const bool on = i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
+            const bool on =
+                i.m < 0 || (f.masks[std::size_t(i.m)].bits[std::size_t(k / 2)] >> (k % 2 * 32) & 0xFFFFFFFFu) != 0;
             if (!on) continue;
             const std::int64_t at = address + lane_integer(index, i.type, k);
             std::memcpy(d.data + 32 * k, f.at(i, at, 32, false), 32);
@@ -335,7 +378,9 @@ void gather_memory(Frame& f, const Instr& i) {
         }
     } else {
         const int size = lane_width(i.memory_type), index_width = lane_width(i.type);
-        const int out = size == 1 ? 2 : size == 2 && index_width == 4 ? 4 : size; // narrow sources are zero-extended to the lane
+        const int out = size == 1                       ? 2
+                        : size == 2 && index_width == 4 ? 4
+                                                        : size; // narrow sources are zero-extended to the lane
         const int lanes = std::min(vector_bytes / index_width, vector_bytes / out);
         std::uint8_t chosen[vector_bytes];
         std::memset(chosen, 1, sizeof chosen);
@@ -364,13 +409,16 @@ void gather_register(Frame& f, const Instr& i) {
 void scatter(Frame& f, const Instr& i) {
     const Vector &v = f.vectors[std::size_t(i.a)], &index = f.vectors[std::size_t(i.b)];
     const std::int64_t address = stream_address(f, i);
-    const int size = lane_width(i.type), index_width = lane_width(i.to), step = size == 1 ? 2 : 1; // 8-bit values: even lanes only
+    const int size = lane_width(i.type), index_width = lane_width(i.to),
+              step = size == 1 ? 2 : 1; // 8-bit values: even lanes only
     const int lanes = std::min(vector_bytes / index_width, vector_bytes / (size * step));
     std::uint8_t chosen[vector_bytes];
     std::memset(chosen, 1, sizeof chosen);
     if (i.m >= 0) lanes_of(f.masks[std::size_t(i.m)], index_width, chosen);
     for (int k = 0; k < lanes; ++k)
-        if (chosen[k]) put(f, i, address + lane_integer(index, i.to, k) * size, v.data + k * step * size, v.known + k * step * size, v.full, size);
+        if (chosen[k])
+            put(f, i, address + lane_integer(index, i.to, k) * size, v.data + k * step * size,
+                v.known + k * step * size, v.full, size);
 }
 
 // ---------------------------------------------------------------- the rest of the memory side

@@ -27,8 +27,10 @@ Vector& result(Frame& f, std::int16_t place, bool full) {
 }
 Scalar scalar_of(const Cell& c, DType t) {
     Scalar s;
-    if (isa::is_float(t)) s.dtype = DType::fp32, s.real = c.real;
-    else s.integer = c.integer;
+    if (isa::is_float(t))
+        s.dtype = DType::fp32, s.real = c.real;
+    else
+        s.integer = c.integer;
     return s;
 }
 
@@ -74,7 +76,8 @@ void mask_special(Frame& f, const Instr& i) {
     const bool wide = isa::MaskWidth(i.mode) == isa::MaskWidth::b32;
     const int lanes = wide ? 64 : 128;
     for (int k = 0; k < lanes; ++k) {
-        const bool on = r.count_mode ? std::uint64_t(k) < r.mask[0] : (r.mask[std::size_t(k / 64)] >> (k % 64) & 1) != 0;
+        const bool on =
+            r.count_mode ? std::uint64_t(k) < r.mask[0] : (r.mask[std::size_t(k / 64)] >> (k % 64) & 1) != 0;
         if (on) m.set(k * (wide ? 4 : 2));
     }
     f.masks[std::size_t(i.d0)] = m;
@@ -83,7 +86,9 @@ void mask_from_register(Frame& f, const Instr& i) {
     const Vector& v = f.vectors[std::size_t(i.a)];
     const int width = lane_width(i.type), lanes = vector_bytes / width, block = lanes / 8;
     const std::int64_t at = i.s0 >= 0 ? f.cells[std::size_t(i.s0)].integer : 0;
-    if (at < 0 || (at + 1) * block > vector_bytes) throw Stop{Status::refused, std::string(i.row->name) + ": block " + std::to_string(at) + " lies outside the register", i.at};
+    if (at < 0 || (at + 1) * block > vector_bytes)
+        throw Stop{Status::refused,
+                   std::string(i.row->name) + ": block " + std::to_string(at) + " lies outside the register", i.at};
     Mask m;
     m.written = true;
     for (int k = 0; k < lanes; ++k)
@@ -144,7 +149,8 @@ void move(Frame& f, const Instr& i) {
         std::memset(chosen, 1, sizeof chosen);
         if (i.m >= 0) lanes_of(f.masks[std::size_t(i.m)], width, chosen);
         for (int b = 0; b < vector_bytes; ++b)
-            d.known[b] = std::byte(chosen[b / width] ? v.full || v.known[b] != std::byte{0} : !merges || d.full || d.known[b] != std::byte{0});
+            d.known[b] = std::byte(chosen[b / width] ? v.full || v.known[b] != std::byte{0}
+                                                     : !merges || d.full || d.known[b] != std::byte{0});
     }
     settle(f, i, v.data, width);
     result(f, i.d0, full);
@@ -184,7 +190,8 @@ void bit_cast_register(Frame& f, const Instr& i) {
 // ---------------------------------------------------------------- permutations: one byte mapping for data and shadow
 
 /// Applies map(byte of result) = byte of source, or -1 for a zero byte.
-template <class Map> void permute(Frame& f, std::int16_t place, const Vector& from, Map&& map) {
+template <class Map>
+void permute(Frame& f, std::int16_t place, const Vector& from, Map&& map) {
     Vector out;
     for (int k = 0; k < vector_bytes; ++k) {
         const int at = map(k);
@@ -206,8 +213,10 @@ void interleave(Frame& f, const Instr& i) {
         std::memcpy(all, a, std::size_t(lanes));
         std::memcpy(all + lanes, b, std::size_t(lanes));
         for (int k = 0; k < lanes; ++k) {
-            if (weave) out[2 * k] = a[k], out[2 * k + 1] = b[k];
-            else out[k] = all[2 * k], out[lanes + k] = all[2 * k + 1];
+            if (weave)
+                out[2 * k] = a[k], out[2 * k + 1] = b[k];
+            else
+                out[k] = all[2 * k], out[lanes + k] = all[2 * k + 1];
         }
         f.masks[std::size_t(i.d0)] = mask_of_lanes(out, width);
         f.masks[std::size_t(i.d1)] = mask_of_lanes(out + lanes, width);
@@ -239,8 +248,14 @@ void interleave(Frame& f, const Instr& i) {
     run(a.data, b.data, low.data, high.data);
     if (low.full) return;
     std::byte ka[vector_bytes], kb[vector_bytes];
-    if (a.full) std::memset(ka, 1, vector_bytes); else std::memcpy(ka, a.known, vector_bytes);
-    if (b.full) std::memset(kb, 1, vector_bytes); else std::memcpy(kb, b.known, vector_bytes);
+    if (a.full)
+        std::memset(ka, 1, vector_bytes);
+    else
+        std::memcpy(ka, a.known, vector_bytes);
+    if (b.full)
+        std::memset(kb, 1, vector_bytes);
+    else
+        std::memcpy(kb, b.known, vector_bytes);
     run(ka, kb, low.known, high.known);
 }
 
@@ -319,12 +334,15 @@ double lane_real(const std::byte* p, DType t) {
     std::uint64_t word = 0;
     const int width = lane_width(t);
     std::memcpy(&word, p, std::size_t(width));
-    if (isa::is_float(t)) return t == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word))) : double(num::decode(t, std::uint32_t(word)));
+    if (isa::is_float(t))
+        return t == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word)))
+                                : double(num::decode(t, std::uint32_t(word)));
     const int shift = 64 - 8 * width;
     return isa::is_signed_int(t) ? double(std::int64_t(word << shift) >> shift) : double(word);
 }
 /// One group of lanes to one element; unselected lanes do not take part.
-void reduce_group(const Instr& i, const std::byte* lanes, const std::uint8_t* chosen, int count, std::byte* out, std::int64_t* index) {
+void reduce_group(const Instr& i, const std::byte* lanes, const std::uint8_t* chosen, int count, std::byte* out,
+                  std::int64_t* index) {
     const int width = lane_width(i.type);
     if (i.lane == LaneFn::sum) {
         if (isa::is_float(i.type)) {
@@ -355,7 +373,9 @@ void reduce_group(const Instr& i, const std::byte* lanes, const std::uint8_t* ch
         if (!chosen[k]) continue;
         const double x = lane_real(lanes + k * width, i.type);
         const bool nan = x != x;
-        const bool better = !any || nan || (largest ? x > best || (x == best && std::signbit(best) && !std::signbit(x)) : x < best || (x == best && !std::signbit(best) && std::signbit(x)));
+        const bool better = !any || nan ||
+                            (largest ? x > best || (x == best && std::signbit(best) && !std::signbit(x))
+                                     : x < best || (x == best && !std::signbit(best) && std::signbit(x)));
         if (!better) continue;
         if (!(any && x == best)) at = k; // -0 and +0 are equal: the first index stays
         best = x;
@@ -391,7 +411,8 @@ void reduce(Frame& f, const Instr& i) {
     }
     if (i.datablock) {
         const int block = 32 / width;
-        for (int b = 0; b < 8; ++b) reduce_group(i, a.data + 32 * b, chosen + b * block, block, d.data + b * width, nullptr);
+        for (int b = 0; b < 8; ++b)
+            reduce_group(i, a.data + 32 * b, chosen + b * block, block, d.data + b * width, nullptr);
         return;
     }
     std::int64_t index = 0;
@@ -415,7 +436,9 @@ void pair_sum(Frame& f, const Instr& i) {
         std::memcpy(d.data + k * width, &p, std::size_t(width));
         if (!d.full)
             for (int b = 0; b < width; ++b)
-                d.known[k * width + b] = std::byte((!chosen[2 * k] || a.known[2 * k * width] != std::byte{0}) && (!chosen[2 * k + 1] || a.known[(2 * k + 1) * width] != std::byte{0}));
+                d.known[k * width + b] =
+                    std::byte((!chosen[2 * k] || a.known[2 * k * width] != std::byte{0}) &&
+                              (!chosen[2 * k + 1] || a.known[(2 * k + 1) * width] != std::byte{0}));
     }
 }
 
@@ -455,13 +478,15 @@ void carry(Frame& f, const Instr& i) {
         std::uint32_t x, y;
         std::memcpy(&x, a.data + 4 * k, 4);
         std::memcpy(&y, b.data + 4 * k, 4);
-        const std::uint64_t sum = i.lane == LaneFn::add ? std::uint64_t(x) + y + incoming[k] : std::uint64_t(x) - y - incoming[k];
+        const std::uint64_t sum =
+            i.lane == LaneFn::add ? std::uint64_t(x) + y + incoming[k] : std::uint64_t(x) - y - incoming[k];
         const std::uint32_t low = chosen[k] ? std::uint32_t(sum) : 0;
         outgoing[k] = chosen[k] && (sum >> 32) != 0;
         std::memcpy(d.data + 4 * k, &low, 4);
     }
     if (!d.full)
-        for (int k = 0; k < vector_bytes; ++k) d.known[k] = std::byte((a.full || a.known[k] != std::byte{0}) && (b.full || b.known[k] != std::byte{0}));
+        for (int k = 0; k < vector_bytes; ++k)
+            d.known[k] = std::byte((a.full || a.known[k] != std::byte{0}) && (b.full || b.known[k] != std::byte{0}));
     f.masks[std::size_t(i.d0)] = mask_of_lanes(outgoing, 4);
 }
 void clear_special(Frame& f, const Instr&) { f.call->registers.spr = 0; }

@@ -29,7 +29,8 @@ void Runs::close() {
         count = 2;
     } else if (n == bytes && count > 1 && begin == base + stride * count) {
         ++count;
-    } else if (n == bytes && count >= 1 && begin >= base && (count == 1 ? begin == base : (begin - base) % stride == 0 && (begin - base) / stride < count)) {
+    } else if (n == bytes && count >= 1 && begin >= base &&
+               (count == 1 ? begin == base : (begin - base) % stride == 0 && (begin - base) / stride < count)) {
         // seen before: a second pass over the same rows
     } else {
         flush();
@@ -60,9 +61,11 @@ void Runs::flush() {
 // ---------------------------------------------------------------- masks and results
 
 bool all_lanes(const Mask& m, int width) {
-    static constexpr std::uint64_t significant[9] = {0, ~0ull, 0x5555555555555555ull, 0, 0x1111111111111111ull, 0, 0, 0, 0x0101010101010101ull};
+    static constexpr std::uint64_t significant[9] = {0, ~0ull, 0x5555555555555555ull, 0, 0x1111111111111111ull, 0,
+                                                     0, 0,     0x0101010101010101ull};
     const std::uint64_t wanted = significant[width];
-    return (m.bits[0] & wanted) == wanted && (m.bits[1] & wanted) == wanted && (m.bits[2] & wanted) == wanted && (m.bits[3] & wanted) == wanted;
+    return (m.bits[0] & wanted) == wanted && (m.bits[1] & wanted) == wanted && (m.bits[2] & wanted) == wanted &&
+           (m.bits[3] & wanted) == wanted;
 }
 void lanes_of(const Mask& m, int width, std::uint8_t* chosen) {
     const int per_word = 64 / width;
@@ -107,8 +110,8 @@ void settle(Frame& f, const Instr& i, const void* result, int width) {
 std::byte* Frame::at(const Instr& i, std::int64_t address, std::int64_t bytes, bool write) {
     if (address < 0 || address + bytes > ub->bytes)
         throw Stop{Status::out_of_range,
-                   std::string(i.row->name) + ": bytes " + std::to_string(address) + " to " + std::to_string(address + bytes) + " of UB, which has " +
-                       std::to_string(ub->bytes),
+                   std::string(i.row->name) + ": bytes " + std::to_string(address) + " to " +
+                       std::to_string(address + bytes) + " of UB, which has " + std::to_string(ub->bytes),
                    i.at};
     if (check) {
         Runs& r = runs[std::size_t(i.run_index)];
@@ -125,16 +128,19 @@ std::byte* Frame::at(const Instr& i, std::int64_t address, std::int64_t bytes, b
                     for (const num::Strided& s : w.done) met |= num::overlap(address, address + bytes, s);
                     if (w.count) {
                         num::Strided s;
-                        s.base = w.base, s.run_bytes = w.bytes, s.counts = {1, 1, w.count}, s.strides = {0, 0, w.stride};
+                        s.base = w.base, s.run_bytes = w.bytes, s.counts = {1, 1, w.count},
+                        s.strides = {0, 0, w.stride};
                         met |= num::overlap(address, address + bytes, s);
                     }
                     if (!met) continue;
                     order_said = true;
                     Place place = Findings::place_of(call->self);
                     place.at = i.at;
-                    call->findings->say(HazardKind::register_order, false, place,
-                                        call->site.name + ": a load reads bytes that an earlier store of the same call wrote; nothing orders the two",
-                                        "put vf.mem_bar() between the store and the load");
+                    call->findings->say(
+                        HazardKind::register_order, false, place,
+                        call->site.name +
+                            ": a load reads bytes that an earlier store of the same call wrote; nothing orders the two",
+                        "put vf.mem_bar() between the store and the load");
                 }
         }
     }
@@ -146,9 +152,11 @@ std::int64_t Frame::address_of(const Instr& i) {
     std::int64_t address = tile_address[std::size_t(i.tile)];
     if (i.base >= 0) address += cells[std::size_t(i.base)].integer * size;
     std::int64_t step = 0;
-    if (i.address >= 0) step = addresses[std::size_t(i.address)] * i.part;
+    if (i.address >= 0)
+        step = addresses[std::size_t(i.address)] * i.part;
     else if (i.column_stride) {
-        const std::int64_t columns = tile_stride[std::size_t(i.tile)] > 0 ? tile_stride[std::size_t(i.tile)] : i.column_stride;
+        const std::int64_t columns =
+            tile_stride[std::size_t(i.tile)] > 0 ? tile_stride[std::size_t(i.tile)] : i.column_stride;
         step = (cells[std::size_t(i.s2)].integer * columns + cells[std::size_t(i.s3)].integer) * size;
     } else if (i.offset >= 0) {
         step = cells[std::size_t(i.offset)].integer * size;
@@ -206,8 +214,10 @@ void prepare(Frame& f, Call& c, const Code& code, int first_capture) {
         case ir::ExprOp::dim:
         case ir::ExprOp::valid_dim: // of an argument
             for (int k = 0; k < int(c.op.operands.size()); ++k) {
-                if (q.op == ir::ExprOp::dim && c.is_tensor(k) && c.tensor(k).tensor.index == q.id) cell.integer = c.tensor(k).shape[std::size_t(q.axis)];
-                if (q.op == ir::ExprOp::valid_dim && c.is_tile(k) && c.site.call && k < int(c.site.call->tiles.size()) && c.site.call->tiles[std::size_t(k)].index == q.id)
+                if (q.op == ir::ExprOp::dim && c.is_tensor(k) && c.tensor(k).tensor.index == q.id)
+                    cell.integer = c.tensor(k).shape[std::size_t(q.axis)];
+                if (q.op == ir::ExprOp::valid_dim && c.is_tile(k) && c.site.call &&
+                    k < int(c.site.call->tiles.size()) && c.site.call->tiles[std::size_t(k)].index == q.id)
                     cell.integer = q.axis ? c.tile(k).valid_cols : c.tile(k).valid_rows;
             }
             break;
@@ -223,7 +233,8 @@ void walk(Frame& f) {
     Cell* const cells = f.cells.data();
     std::int64_t until_poll = 65536;
     for (const Instr* i = begin;;) {
-        if (i->scalars_begin != i->scalars_end) run_scalars(scalars + i->scalars_begin, scalars + i->scalars_end, cells, i->at);
+        if (i->scalars_begin != i->scalars_end)
+            run_scalars(scalars + i->scalars_begin, scalars + i->scalars_end, cells, i->at);
         switch (i->control) {
         case Control::operation:
             ++f.counts[std::size_t(i->timing)];
@@ -247,7 +258,8 @@ void walk(Frame& f) {
             LoopState& l = f.loops[std::size_t(i->loop)];
             const std::int64_t start = cells[i->s0].integer, stop = cells[i->s1].integer, step = cells[i->s2].integer;
             if (!step) throw Stop{Status::refused, "the step of a loop is 0", i->at};
-            const __int128 distance = step > 0 ? __int128(stop) - start : __int128(start) - stop, stride = step > 0 ? __int128(step) : -__int128(step);
+            const __int128 distance = step > 0 ? __int128(stop) - start : __int128(start) - stop,
+                           stride = step > 0 ? __int128(step) : -__int128(step);
             l.left = distance <= 0 ? 0 : std::int64_t((distance + stride - 1) / stride);
             l.value = start;
             l.step = step;
@@ -291,7 +303,9 @@ void run_call(Call& c) {
     walk(f);
     for (std::size_t s = 0; s < f.stream_open.size(); ++s)
         if (f.stream_open[s])
-            c.warn(HazardKind::contract, -1, c.site.name + ": an unaligned store is not closed; hardware keeps up to 32 bytes in the carry register",
+            c.warn(HazardKind::contract, -1,
+                   c.site.name +
+                       ": an unaligned store is not closed; hardware keeps up to 32 bytes in the carry register",
                    "end the stream with vf.store_unalign_post");
     if (f.check)
         for (Runs& r : f.runs) {

@@ -35,7 +35,9 @@ std::int32_t ScalarCompiler::emit(ExprOp op, bool real, DType type, std::int32_t
     m_code.scalars.push_back(s);
     return s.dst;
 }
-std::int32_t ScalarCompiler::convert(std::int32_t cell, bool from_real, DType to) { return emit(ExprOp::cast, from_real, to, cell); }
+std::int32_t ScalarCompiler::convert(std::int32_t cell, bool from_real, DType to) {
+    return emit(ExprOp::cast, from_real, to, cell);
+}
 
 std::int32_t ScalarCompiler::compile_as(ir::ExprId id, bool real) {
     const std::int32_t cell = compile(id);
@@ -112,9 +114,15 @@ void run_scalars(const ScalarOp* begin, const ScalarOp* end, Cell* cells, Span a
         case ExprOp::logical_not: i = s->real ? a.real == 0 : a.integer == 0, real_result = false; break;
         case ExprOp::cast:
             real_result = isa::is_float(s->dtype);
-            if (real_result) r = s->real ? a.real : double(a.integer);
-            else if (!s->real) i = a.integer;
-            else i = a.real != a.real ? 0 : a.real >= 9.2e18 ? INT64_MAX : a.real <= -9.2e18 ? INT64_MIN : std::int64_t(a.real);
+            if (real_result)
+                r = s->real ? a.real : double(a.integer);
+            else if (!s->real)
+                i = a.integer;
+            else
+                i = a.real != a.real    ? 0
+                    : a.real >= 9.2e18  ? INT64_MAX
+                    : a.real <= -9.2e18 ? INT64_MIN
+                                        : std::int64_t(a.real);
             break;
         case ExprOp::add: i = std::int64_t(u(a.integer) + u(b.integer)), r = a.real + b.real; break;
         case ExprOp::sub: i = std::int64_t(u(a.integer) - u(b.integer)), r = a.real - b.real; break;
@@ -123,18 +131,30 @@ void run_scalars(const ScalarOp* begin, const ScalarOp* end, Cell* cells, Span a
         case ExprOp::floor_div:
         case ExprOp::mod:
             if (s->real) {
-                r = s->op == ExprOp::mod ? std::fmod(a.real, b.real) : s->op == ExprOp::div ? a.real / b.real : std::trunc(a.real / b.real);
+                r = s->op == ExprOp::mod   ? std::fmod(a.real, b.real)
+                    : s->op == ExprOp::div ? a.real / b.real
+                                           : std::trunc(a.real / b.real);
                 break;
             }
             if (!b.integer) throw Stop{Status::refused, "division by zero in a vector function", at};
-            if (s->op == ExprOp::mod) i = is_unsigned ? std::int64_t(u(a.integer) % u(b.integer)) : b.integer == -1 ? 0 : a.integer % b.integer;
-            else i = is_unsigned ? std::int64_t(u(a.integer) / u(b.integer)) : b.integer == -1 ? std::int64_t(0 - u(a.integer)) : a.integer / b.integer;
+            if (s->op == ExprOp::mod)
+                i = is_unsigned       ? std::int64_t(u(a.integer) % u(b.integer))
+                    : b.integer == -1 ? 0
+                                      : a.integer % b.integer;
+            else
+                i = is_unsigned       ? std::int64_t(u(a.integer) / u(b.integer))
+                    : b.integer == -1 ? std::int64_t(0 - u(a.integer))
+                                      : a.integer / b.integer;
             break;
         case ExprOp::bit_and: i = a.integer & b.integer; break;
         case ExprOp::bit_or: i = a.integer | b.integer; break;
         case ExprOp::bit_xor: i = a.integer ^ b.integer; break;
         case ExprOp::shl: i = u(b.integer) > 63 ? 0 : std::int64_t(u(a.integer) << b.integer); break;
-        case ExprOp::shr: i = is_unsigned ? (u(b.integer) > 63 ? 0 : std::int64_t(u(a.integer) >> b.integer)) : u(b.integer) > 63 ? (a.integer < 0 ? -1 : 0) : a.integer >> b.integer; break;
+        case ExprOp::shr:
+            i = is_unsigned         ? (u(b.integer) > 63 ? 0 : std::int64_t(u(a.integer) >> b.integer))
+                : u(b.integer) > 63 ? (a.integer < 0 ? -1 : 0)
+                                    : a.integer >> b.integer;
+            break;
         case ExprOp::min: i = std::min(a.integer, b.integer), r = std::fmin(a.real, b.real); break;
         case ExprOp::max: i = std::max(a.integer, b.integer), r = std::fmax(a.real, b.real); break;
         case ExprOp::eq: i = s->real ? a.real == b.real : a.integer == b.integer, real_result = false; break;
@@ -143,9 +163,15 @@ void run_scalars(const ScalarOp* begin, const ScalarOp* end, Cell* cells, Span a
         case ExprOp::le: i = s->real ? a.real <= b.real : a.integer <= b.integer, real_result = false; break;
         case ExprOp::gt: i = s->real ? a.real > b.real : a.integer > b.integer, real_result = false; break;
         case ExprOp::ge: i = s->real ? a.real >= b.real : a.integer >= b.integer, real_result = false; break;
-        case ExprOp::logical_and: i = s->real ? a.real != 0 && b.real != 0 : a.integer && b.integer, real_result = false; break;
-        case ExprOp::logical_or: i = s->real ? a.real != 0 || b.real != 0 : a.integer || b.integer, real_result = false; break;
-        case ExprOp::select: i = a.integer ? b.integer : cells[s->c].integer, r = a.integer ? b.real : cells[s->c].real; break;
+        case ExprOp::logical_and:
+            i = s->real ? a.real != 0 && b.real != 0 : a.integer && b.integer, real_result = false;
+            break;
+        case ExprOp::logical_or:
+            i = s->real ? a.real != 0 || b.real != 0 : a.integer || b.integer, real_result = false;
+            break;
+        case ExprOp::select:
+            i = a.integer ? b.integer : cells[s->c].integer, r = a.integer ? b.real : cells[s->c].real;
+            break;
         default: break;
         }
         Cell& out = cells[s->dst];

@@ -1,5 +1,6 @@
 #pragma once
-/// Scalar expressions inside vector functions: compiled to three-address code over the cells of a call. Source: language 1.9, 5.1.
+/// Scalar expressions inside vector functions: compiled to three-address code over the cells of a call. Source:
+/// language 1.9, 5.1.
 
 #include "engine/execute/registers/code.hpp"
 

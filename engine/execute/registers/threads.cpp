@@ -22,7 +22,10 @@ std::byte* element(Frame& f, const Instr& i, bool write, std::byte** known) {
     if (o.kind == OperandInstance::Kind::tile) {
         const std::int64_t at = o.tile.address + index * bytes;
         if (at < 0 || at + bytes > f.ub->bytes)
-            throw Stop{Status::out_of_range, c.site.name + ": a thread reaches byte " + std::to_string(at) + " of UB, which has " + std::to_string(f.ub->bytes), i.at};
+            throw Stop{Status::out_of_range,
+                       c.site.name + ": a thread reaches byte " + std::to_string(at) + " of UB, which has " +
+                           std::to_string(f.ub->bytes),
+                       i.at};
         if (f.check) runs.add(at, bytes);
         *known = f.ub->known.get() + at;
         return f.ub->data.get() + at;
@@ -30,7 +33,10 @@ std::byte* element(Frame& f, const Instr& i, bool write, std::byte** known) {
     const std::int64_t at = o.tensor.address + index * bytes;
     GlobalMemory::Range* range = c.gm.find(at, at + bytes);
     if (!range)
-        throw Stop{Status::out_of_range, c.site.name + ": a thread reaches element " + std::to_string(index) + " of " + c.operand_name(i.tile) + ", which lies outside its buffer", i.at};
+        throw Stop{Status::out_of_range,
+                   c.site.name + ": a thread reaches element " + std::to_string(index) + " of " +
+                       c.operand_name(i.tile) + ", which lies outside its buffer",
+                   i.at};
     range->written |= write;
     if (f.check) runs.add(at, bytes);
     *known = nullptr;
@@ -44,14 +50,17 @@ void read(Frame& f, const Instr& i) {
     if (f.check && known && std::memchr(known, 0, std::size_t(bytes))) {
         Place p = Findings::place_of(f.call->self);
         p.at = i.at;
-        f.call->findings->say(HazardKind::uninitialised, false, p, f.call->site.name + ": a thread reads an element that nobody has written", "write the whole tile first");
+        f.call->findings->say(HazardKind::uninitialised, false, p,
+                              f.call->site.name + ": a thread reads an element that nobody has written",
+                              "write the whole tile first");
     }
     std::uint64_t word = 0;
     std::memcpy(&word, at, std::size_t(bytes));
     Cell& out = f.cells[std::size_t(i.s1)];
     out = {};
     if (isa::is_float(i.memory_type)) {
-        out.real = i.memory_type == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word))) : double(num::decode(i.memory_type, std::uint32_t(word)));
+        out.real = i.memory_type == DType::fp32 ? double(std::bit_cast<float>(std::uint32_t(word)))
+                                                : double(num::decode(i.memory_type, std::uint32_t(word)));
     } else {
         const int shift = 64 - 8 * bytes;
         out.integer = isa::is_signed_int(i.memory_type) ? std::int64_t(word << shift) >> shift : std::int64_t(word);
@@ -63,8 +72,10 @@ void write(Frame& f, const Instr& i) {
     const int bytes = lane_width(i.memory_type);
     const Cell& value = f.cells[std::size_t(i.s1)];
     Scalar s;
-    if (isa::is_float(i.memory_type)) s.dtype = DType::fp32, s.real = value.real;
-    else s.integer = value.integer;
+    if (isa::is_float(i.memory_type))
+        s.dtype = DType::fp32, s.real = value.real;
+    else
+        s.integer = value.integer;
     const std::uint64_t word = pattern_of(s, i.memory_type);
     std::memcpy(at, &word, std::size_t(bytes));
     if (known) std::memset(known, 1, std::size_t(bytes));
@@ -86,7 +97,8 @@ void run_threads(Call& c) {
                 std::copy(fresh.begin(), fresh.end(), f.cells.begin());
                 const std::int64_t place[3] = {x, y, z};
                 for (std::size_t k = 0; k < 3 && k < c.site.code->thread_cells.size(); ++k)
-                    if (c.site.code->thread_cells[k] >= 0) f.cells[std::size_t(c.site.code->thread_cells[k])].integer = place[k];
+                    if (c.site.code->thread_cells[k] >= 0)
+                        f.cells[std::size_t(c.site.code->thread_cells[k])].integer = place[k];
                 walk(f);
                 instructions += std::int64_t(f.code->instrs.size());
             }
@@ -100,7 +112,8 @@ void run_threads(Call& c) {
                 bytes.count = 1;
                 bytes.pieces[0] = s;
                 const bool tile = c.operand(r.tile).kind == OperandInstance::Kind::tile;
-                c.late_accesses.add(tile ? MemorySpace::vec : MemorySpace::ddr, tile ? c.core : 0, r.write, r.tile, bytes);
+                c.late_accesses.add(tile ? MemorySpace::vec : MemorySpace::ddr, tile ? c.core : 0, r.write, r.tile,
+                                    bytes);
             }
         }
     if (c.row) {

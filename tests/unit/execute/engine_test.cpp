@@ -191,7 +191,8 @@ TEST_CASE("uninitialised bytes are found at arithmetic, once per place") {
     std::vector<float> x = numbers(16 * 64), y(16 * 64);
     const auto tx = k.tensor("x", x, {16, 64}), ty = k.tensor("y", y, {16, 64});
     auto& b = k.vector;
-    const auto t = b.slot(b.group("t", tile_type(16, 64, M::vec), {0}, {0})), u = b.slot(b.group("u", tile_type(16, 64, M::vec), {4096}, {1}));
+    const auto t = b.slot(b.group("t", tile_type(16, 64, M::vec), {0}, {0})),
+               u = b.slot(b.group("u", tile_type(16, 64, M::vec), {4096}, {1}));
     b.op("set_validshape", {t, ir::ExprList{b.num(16), b.num(60)}});
     b.op("load", {t, tx, ir::ExprList{b.num(0), b.num(0)}});
     b.op("set_validshape", {t, ir::ExprList{b.num(16), b.num(64)}});

@@ -1,5 +1,5 @@
-#include "vector_op.hpp"
 #include "tests/support/catch.hpp"
+#include "vector_op.hpp"
 
 #include "engine/execute/numerics/cast.hpp"
 #include "engine/execute/numerics/reference.hpp"
@@ -37,16 +37,27 @@ TEST_CASE("elementwise operations equal the scalar oracle over types, shapes and
         int inputs;
         std::vector<DType> types;
     };
-    const std::vector<DType> all{DType::fp32, DType::fp16, DType::bf16, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64};
-    const std::vector<DType> floats{DType::fp32, DType::fp16}, wide{DType::fp32, DType::fp16, DType::bf16, DType::int16, DType::int32, DType::int64},
+    const std::vector<DType> all{DType::fp32,  DType::fp16,   DType::bf16,  DType::int8,   DType::uint8,
+                                 DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64};
+    const std::vector<DType> floats{DType::fp32, DType::fp16},
+        wide{DType::fp32, DType::fp16, DType::bf16, DType::int16, DType::int32, DType::int64},
         ints{DType::int8, DType::int16, DType::int32};
-    const Case cases[] = {{"add", LaneFn::add, 2, all}, {"sub", LaneFn::sub, 2, all}, {"mul", LaneFn::mul, 2, wide}, {"div", LaneFn::div, 2, floats},
-                          {"maximum", LaneFn::max, 2, all}, {"minimum", LaneFn::min, 2, all}, {"and_", LaneFn::bit_and, 2, ints}, {"neg", LaneFn::neg, 1, wide},
-                          {"abs", LaneFn::abs, 1, {DType::fp32, DType::fp16, DType::int8, DType::int32}}, {"relu", LaneFn::relu, 1, {DType::fp32, DType::fp16, DType::int32}},
-                          {"recip", LaneFn::recip, 1, floats}, {"addc", LaneFn::addc, 3, {DType::fp32, DType::fp16, DType::int32}}};
+    const Case cases[] = {{"add", LaneFn::add, 2, all},
+                          {"sub", LaneFn::sub, 2, all},
+                          {"mul", LaneFn::mul, 2, wide},
+                          {"div", LaneFn::div, 2, floats},
+                          {"maximum", LaneFn::max, 2, all},
+                          {"minimum", LaneFn::min, 2, all},
+                          {"and_", LaneFn::bit_and, 2, ints},
+                          {"neg", LaneFn::neg, 1, wide},
+                          {"abs", LaneFn::abs, 1, {DType::fp32, DType::fp16, DType::int8, DType::int32}},
+                          {"relu", LaneFn::relu, 1, {DType::fp32, DType::fp16, DType::int32}},
+                          {"recip", LaneFn::recip, 1, floats},
+                          {"addc", LaneFn::addc, 3, {DType::fp32, DType::fp16, DType::int32}}};
     for (const Case& k : cases)
         for (DType t : k.types) {
-            const int rows = random_int(1, 9), cols = random_cols(t), vr = random_int(1, rows), vc = random_int(1, cols);
+            const int rows = random_int(1, 9), cols = random_cols(t), vr = random_int(1, rows),
+                      vc = random_int(1, cols);
             INFO(k.name << " " << isa::name(t) << " " << rows << "x" << cols << " valid " << vr << "x" << vc);
             Matrix in[3], out(t, rows, cols);
             VectorOp op;
@@ -67,7 +78,9 @@ TEST_CASE("elementwise operations equal the scalar oracle over types, shapes and
             int wrong = 0;
             for (int r = 0; r < vr; ++r)
                 for (int c = 0; c < vc; ++c)
-                    wrong += out.get(r, c) != *numerics::reference::lane(k.fn, t, in[0].get(r, c), k.inputs > 1 ? in[1].get(r, c) : 0, k.inputs > 2 ? in[2].get(r, c) : 0);
+                    wrong += out.get(r, c) != *numerics::reference::lane(k.fn, t, in[0].get(r, c),
+                                                                         k.inputs > 1 ? in[1].get(r, c) : 0,
+                                                                         k.inputs > 2 ? in[2].get(r, c) : 0);
             CHECK(wrong == 0);
             CHECK(untouched(out, vr, vc));
         }
@@ -81,16 +94,20 @@ TEST_CASE("tile with scalar, in place, and over DN columns") {
     auto result = op.run([](FunctionBuilder& b, const Tiles& t) { b.op("mul", {t[0], t[0], b.real(2.5)}); });
     REQUIRE(result.status == Status::done);
     for (int r = 0; r < 5; ++r)
-        for (int c = 0; c < 24; ++c) CHECK(float(x.value(r, c)) == (c < 20 ? float(before.value(r, c)) * 2.5f : float(before.value(r, c))));
+        for (int c = 0; c < 24; ++c)
+            CHECK(float(x.value(r, c)) == (c < 20 ? float(before.value(r, c)) * 2.5f : float(before.value(r, c))));
 }
 
 TEST_CASE("fused forms leave their intermediate in the first input") {
-    Matrix out = random_matrix(generator, DType::fp32, 3, 16), lhs = random_matrix(generator, DType::fp32, 3, 16), rhs = random_matrix(generator, DType::fp32, 3, 16);
+    Matrix out = random_matrix(generator, DType::fp32, 3, 16), lhs = random_matrix(generator, DType::fp32, 3, 16),
+           rhs = random_matrix(generator, DType::fp32, 3, 16);
     const Matrix o = out, l = lhs;
     SECTION("fused_mul_add") {
         VectorOp op;
         op.add(out, 3, 16, true, true), op.add(lhs, 3, 16, true, true), op.add(rhs, 3, 16, true, false);
-        REQUIRE(op.run([](FunctionBuilder& b, const Tiles& t) { b.op("fused_mul_add", {t[0], t[1], t[2]}); }).status == Status::done);
+        REQUIRE(op.run([](FunctionBuilder& b, const Tiles& t) {
+                      b.op("fused_mul_add", {t[0], t[1], t[2]});
+                  }).status == Status::done);
         for (int c = 0; c < 16; ++c) {
             const float product = float(l.value(1, c)) * float(o.value(1, c));
             CHECK(lhs.value(1, c) == product);
@@ -101,7 +118,9 @@ TEST_CASE("fused forms leave their intermediate in the first input") {
         Matrix half(DType::fp16, 3, 16);
         VectorOp op;
         op.add(half, 3, 16, false, true), op.add(lhs, 3, 16, true, true), op.add(rhs, 3, 16, true, false);
-        REQUIRE(op.run([](FunctionBuilder& b, const Tiles& t) { b.op("sub_relu_cast", {t[0], t[1], t[2]}, {{"target_type", DType::fp16}}); }).status == Status::done);
+        REQUIRE(op.run([](FunctionBuilder& b, const Tiles& t) {
+                      b.op("sub_relu_cast", {t[0], t[1], t[2]}, {{"target_type", DType::fp16}});
+                  }).status == Status::done);
         for (int c = 0; c < 16; ++c) {
             const float d = std::max(float(l.value(2, c)) - float(rhs.value(2, c)), 0.0f);
             CHECK(lhs.value(2, c) == d);
@@ -113,9 +132,11 @@ TEST_CASE("fused forms leave their intermediate in the first input") {
 TEST_CASE("compare packs bits by rows, select reads them back") {
     for (DType t : {DType::fp32, DType::int16, DType::bf16}) {
         const int rows = 4, cols = 32, vc = random_int(1, 32);
-        Matrix a = random_matrix(generator, t, rows, cols, -2, 2), b = random_matrix(generator, t, rows, cols, -2, 2), mask(DType::uint8, rows, cols), out(t, rows, cols);
+        Matrix a = random_matrix(generator, t, rows, cols, -2, 2), b = random_matrix(generator, t, rows, cols, -2, 2),
+               mask(DType::uint8, rows, cols), out(t, rows, cols);
         VectorOp op;
-        op.add(a, rows, vc, true, false), op.add(b, rows, vc, true, false), op.add(mask, rows, (vc + 7) / 8, false, true), op.add(out, rows, vc, false, true);
+        op.add(a, rows, vc, true, false), op.add(b, rows, vc, true, false),
+            op.add(mask, rows, (vc + 7) / 8, false, true), op.add(out, rows, vc, false, true);
         const auto result = op.run([](FunctionBuilder& f, const Tiles& x) {
             f.op("ge", {x[2], x[0], x[1]});
             f.op("select", {x[3], x[2], x[0], x[1], x[3]});
@@ -179,7 +200,9 @@ TEST_CASE("reductions of rows and columns, with their documented order") {
         Matrix out(DType::fp32, 1, cols);
         VectorOp op;
         op.add(x, vr, vc, true, false), op.add(out, 1, vc, false, true);
-        REQUIRE(op.run([&](FunctionBuilder& b, const Tiles& t) { b.op("col_sum", {t[1], t[0], t[0]}); }).status == Status::done);
+        REQUIRE(op.run([&](FunctionBuilder& b, const Tiles& t) {
+                      b.op("col_sum", {t[1], t[0], t[0]});
+                  }).status == Status::done);
         for (int c = 0; c < vc; ++c) {
             auto v = [&](int r) { return float(x.value(r, c)); };
             CHECK(float(out.value(0, c)) == ((v(0) + (v(1) + v(2))) + (v(3) + v(4))) + v(5));
@@ -189,12 +212,13 @@ TEST_CASE("reductions of rows and columns, with their documented order") {
 
 TEST_CASE("broadcasts along rows and columns") {
     const int rows = 5, cols = 24;
-    Matrix x = random_matrix(generator, DType::fp32, rows, cols), v = random_matrix(generator, DType::fp32, 8, 1), w = random_matrix(generator, DType::fp32, 1, cols), a(DType::fp32, rows, cols),
-           b2(DType::fp32, rows, cols);
+    Matrix x = random_matrix(generator, DType::fp32, rows, cols), v = random_matrix(generator, DType::fp32, 8, 1),
+           w = random_matrix(generator, DType::fp32, 1, cols), a(DType::fp32, rows, cols), b2(DType::fp32, rows, cols);
     Matrix column(DType::fp32, 8, 8);
     for (int r = 0; r < 8; ++r) column.set(r, 0, v.get(r, 0));
     VectorOp op;
-    op.add(x, rows, cols, true, false), op.add(column, rows, 1, true, false), op.add(w, 1, cols, true, false), op.add(a, rows, cols, false, true), op.add(b2, rows, cols, false, true);
+    op.add(x, rows, cols, true, false), op.add(column, rows, 1, true, false), op.add(w, 1, cols, true, false),
+        op.add(a, rows, cols, false, true), op.add(b2, rows, cols, false, true);
     const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) {
         b.op("expand_sub", {t[3], t[0], t[1]}, {{"dim", std::int64_t(0)}});
         b.op("expand_mul", {t[4], t[0], t[2]}, {{"dim", std::int64_t(1)}});
@@ -224,7 +248,8 @@ TEST_CASE("cast rounds ties away by default and to even on request") {
 }
 
 TEST_CASE("fillpad, transpose, fill_index") {
-    Matrix x = random_matrix(generator, DType::fp16, 4, 32), padded(DType::fp16, 8, 32), turned(DType::fp16, 32, 16), counted(DType::int32, 3, 16);
+    Matrix x = random_matrix(generator, DType::fp16, 4, 32), padded(DType::fp16, 8, 32), turned(DType::fp16, 32, 16),
+           counted(DType::int32, 3, 16);
     VectorOp op;
     op.add(x, 3, 20, true, false);
     const int p = op.add(padded, 6, 32, false, true);
@@ -246,7 +271,8 @@ TEST_CASE("fillpad, transpose, fill_index") {
 }
 
 TEST_CASE("gather, scatter, blocks and patterns") {
-    Matrix x = random_matrix(generator, DType::fp32, 4, 16), index(DType::int32, 2, 8), picked(DType::fp32, 2, 8), spread(DType::fp32, 4, 16, 0), offsets(DType::uint32, 2, 8), blocks(DType::fp32, 2, 16),
+    Matrix x = random_matrix(generator, DType::fp32, 4, 16), index(DType::int32, 2, 8), picked(DType::fp32, 2, 8),
+           spread(DType::fp32, 4, 16, 0), offsets(DType::uint32, 2, 8), blocks(DType::fp32, 2, 16),
            odd(DType::fp32, 4, 16);
     std::vector<int> places(64);
     for (int i = 0; i < 64; ++i) places[std::size_t(i)] = i;
@@ -255,8 +281,9 @@ TEST_CASE("gather, scatter, blocks and patterns") {
     for (int r = 0; r < 2; ++r)
         for (int c = 0; c < 2; ++c) offsets.set(r, c, std::uint64_t(32 * ((3 * r + 5 * c) % 8)));
     VectorOp op;
-    op.add(x, 4, 16, true, false), op.add(index, 2, 8, true, false), op.add(picked, 2, 8, false, true), op.add(spread, 4, 16, true, true), op.add(offsets, 2, 2, true, false),
-        op.add(blocks, 2, 16, false, true), op.add(odd, 4, 8, false, true);
+    op.add(x, 4, 16, true, false), op.add(index, 2, 8, true, false), op.add(picked, 2, 8, false, true),
+        op.add(spread, 4, 16, true, true), op.add(offsets, 2, 2, true, false), op.add(blocks, 2, 16, false, true),
+        op.add(odd, 4, 8, false, true);
     const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) {
         b.op("gather", {t[2], t[0], t[1], t[2]});
         b.op("scatter", {t[3], t[2], t[1]});
@@ -282,13 +309,15 @@ TEST_CASE("gather, scatter, blocks and patterns") {
 
 TEST_CASE("sorting: groups of 32, then runs of four merged") {
     const int n = 128;
-    Matrix x = random_matrix(generator, DType::fp32, 1, n), index(DType::uint32, 1, n), records(DType::fp32, 1, 2 * n), sorted(DType::fp32, 1, 2 * n);
+    Matrix x = random_matrix(generator, DType::fp32, 1, n), index(DType::uint32, 1, n), records(DType::fp32, 1, 2 * n),
+           sorted(DType::fp32, 1, 2 * n);
     for (int c = 0; c < n; ++c) {
         x.set_value(0, c, std::round(x.value(0, c))); // many ties
         index.set(0, c, std::uint64_t(1000 + c));
     }
     VectorOp op;
-    op.add(x, 1, n, true, false), op.add(index, 1, n, true, false), op.add(records, 1, 2 * n, false, false), op.add(sorted, 1, 2 * n, false, true);
+    op.add(x, 1, n, true, false), op.add(index, 1, n, true, false), op.add(records, 1, 2 * n, false, false),
+        op.add(sorted, 1, 2 * n, false, true);
     const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) {
         b.op("sort32", {t[2], t[0], t[1], std::monostate{}});
         b.op("mrgsort", {t[3], t[2]}, {{"block_len", std::int64_t(64)}});
@@ -311,7 +340,9 @@ TEST_CASE("cumulative histogram of a filtered byte") {
     for (int r = 0; r < 2; ++r) filter.set(r, 0, std::uint64_t(r));
     VectorOp op;
     op.add(x, 2, 64, true, false), op.add(filter, 2, 1, true, false), op.add(out, 2, 256, false, true);
-    const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) { b.op("histogram", {t[2], t[0], t[1]}, {{"is_msb", false}}); });
+    const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) {
+        b.op("histogram", {t[2], t[0], t[1]}, {{"is_msb", false}});
+    });
     INFO(all_messages(result));
     REQUIRE(result.status == Status::done);
     for (int r = 0; r < 2; ++r)
@@ -323,10 +354,12 @@ TEST_CASE("cumulative histogram of a filtered byte") {
 }
 
 TEST_CASE("quantisation by rows") {
-    Matrix x = random_matrix(generator, DType::fp32, 4, 32, -20, 20), scale(DType::fp32, 1, 8), offset(DType::fp32, 1, 8), q(DType::int8, 4, 32), u(DType::uint8, 4, 32), back(DType::fp32, 4, 32);
+    Matrix x = random_matrix(generator, DType::fp32, 4, 32, -20, 20), scale(DType::fp32, 1, 8),
+           offset(DType::fp32, 1, 8), q(DType::int8, 4, 32), u(DType::uint8, 4, 32), back(DType::fp32, 4, 32);
     for (int r = 0; r < 4; ++r) scale.set_value(0, r, 3.5 + r), offset.set_value(0, r, 10 + r);
     VectorOp op;
-    op.add(x, 4, 32, true, false), op.add(scale, 1, 8, true, false), op.add(offset, 1, 8, true, false), op.add(q, 4, 32, false, true), op.add(u, 4, 32, false, true), op.add(back, 4, 32, false, true);
+    op.add(x, 4, 32, true, false), op.add(scale, 1, 8, true, false), op.add(offset, 1, 8, true, false),
+        op.add(q, 4, 32, false, true), op.add(u, 4, 32, false, true), op.add(back, 4, 32, false, true);
     for (int r = 4; r < 8; ++r) scale.set_value(0, r, 1), offset.set_value(0, r, 0);
     const auto result = op.run([&](FunctionBuilder& b, const Tiles& t) {
         b.op("system.bar_all", {}); // a tile given by keyword takes no lock

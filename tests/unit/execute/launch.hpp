@@ -17,8 +17,9 @@ struct KernelBuilder {
     FunctionBuilder cube{isa::Core::cube}, vector{isa::Core::vector};
 
     /// A tensor parameter over host memory; declared in both functions under one TensorId.
-    template <class T> ir::TensorId tensor(const std::string& name, std::vector<T>& data, std::vector<std::int64_t> shape, isa::DType type = isa::DType::fp32,
-                                           isa::Layout layout = isa::Layout::nd) {
+    template <class T>
+    ir::TensorId tensor(const std::string& name, std::vector<T>& data, std::vector<std::int64_t> shape,
+                        isa::DType type = isa::DType::fp32, isa::Layout layout = isa::Layout::nd) {
         const ir::ParamId id{std::int32_t(kernel.params.size())};
         ir::Param p;
         p.name = name;
@@ -45,7 +46,8 @@ struct KernelBuilder {
     static const machine::Chip& chip() { return *machine::find_chip("ascend950"); }
 };
 
-inline execute::Outcome run(const program::Program& p, const execute::LaunchArguments& a, execute::ExecuteOptions o = {}) {
+inline execute::Outcome run(const program::Program& p, const execute::LaunchArguments& a,
+                            execute::ExecuteOptions o = {}) {
     return execute::execute(p, KernelBuilder::chip(), a, o);
 }
 inline execute::ExecuteOptions under(const std::string& order) {
@@ -60,9 +62,11 @@ inline bool found(const execute::Outcome& o, execute::HazardKind kind) {
 }
 inline std::string all_messages(const execute::Outcome& o) {
     std::string s = std::string(execute::name(o.status)) + ": " + o.message + "\n";
-    for (const execute::Hazard& h : o.hazards) s += std::string(execute::name(h.kind)) + ": " + h.message + " | " + h.order + "\n";
+    for (const execute::Hazard& h : o.hazards)
+        s += std::string(execute::name(h.kind)) + ": " + h.message + " | " + h.order + "\n";
     for (const execute::StuckPipe& p : o.hang.stuck)
-        s += execute::text(p.core) + " " + std::string(isa::name(p.pipe)) + " waits for " + p.waits_for + " (" + p.expected + ")" + (p.is_cause ? " CAUSE" : "") + "\n";
+        s += execute::text(p.core) + " " + std::string(isa::name(p.pipe)) + " waits for " + p.waits_for + " (" +
+             p.expected + ")" + (p.is_cause ? " CAUSE" : "") + "\n";
     return s;
 }
 

@@ -79,7 +79,10 @@ TEST_CASE("a vector INTRA_BLOCK set is what a cube UNICAST_BLOCK wait sees; the 
     std::vector<float> x(64);
     k.tensor("x", x, {1, 64});
     k.vector.cross_set(P::v, k.vector.num(5));
-    k.cube.op("system.wait_cross_core", {}, {{"pipe", isa::enum_value(P::m)}, {"event_id", std::int64_t(5)}, {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::unicast_block)}});
+    k.cube.op("system.wait_cross_core", {},
+              {{"pipe", isa::enum_value(P::m)},
+               {"event_id", std::int64_t(5)},
+               {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::unicast_block)}});
     const auto out = run(k.build(true, true), k.arguments);
     INFO(all_messages(out));
     CHECK(out.status == Status::done);
@@ -110,7 +113,8 @@ TEST_CASE("sync_all with more blocks than cores hangs and says both numbers") {
     o.block_dim = 2 * KernelBuilder::chip().cube_cores + 1;
     const auto out = run(k.build(false, true), k.arguments, o);
     REQUIRE(out.status == Status::hang);
-    CHECK(out.message == "1 blocks wait for a free core while " + std::to_string(2 * KernelBuilder::chip().cube_cores) + " blocks wait for all of them: the chip runs at most " +
+    CHECK(out.message == "1 blocks wait for a free core while " + std::to_string(2 * KernelBuilder::chip().cube_cores) +
+                             " blocks wait for all of them: the chip runs at most " +
                              std::to_string(2 * KernelBuilder::chip().cube_cores) + " at a time");
 }
 
@@ -124,7 +128,10 @@ TEST_CASE("printf, assertions and dumps, ordered by block") {
     const auto t = b.slot(b.group("t", tile_type(1, 8, M::vec), {0}, {0}));
     b.op("set_validshape", {t, ir::ExprList{b.num(1), b.num(3)}});
     b.op("load", {t, tx, ir::ExprList{b.num(0), b.num(0)}});
-    b.op("printf", {std::string("%d|%+08.3f|%#08x|%-4u|\n"), b.query(ir::ExprOp::block_idx), b.real(3.14), b.num(0x1234), b.num(7)}, {{"loc", true}});
+    b.op("printf",
+         {std::string("%d|%+08.3f|%#08x|%-4u|\n"), b.query(ir::ExprOp::block_idx), b.real(3.14), b.num(0x1234),
+          b.num(7)},
+         {{"loc", true}});
     auto& assertion = b.op("pto_assert", {b.num(0, isa::DType::boolean), std::string("got %d\n"), b.num(5)});
     assertion.operand_spans[0] = {file, 21, 26};
     b.op("dump_data", {t}, {{"flag", std::string("mine")}});
@@ -137,7 +144,8 @@ TEST_CASE("printf, assertions and dumps, ordered by block") {
     INFO(all_messages(out));
     REQUIRE(out.status == Status::done);
     auto block = [](int n) {
-        return "[kernel.py:1] " + std::to_string(n) + "|+003.140|0x001234|7   |\nAssertion failed: a > 1\ngot 5\n"
+        return "[kernel.py:1] " + std::to_string(n) +
+               "|+003.140|0x001234|7   |\nAssertion failed: a > 1\ngot 5\n"
                "=== [mine] [dump_tile] dtype: float32, shape=[1, 8], valid=[1, 3], Layout: ND ===\n"
                "1.500000 2.000000 -3.250000 | nan nan nan nan nan \n--------\n";
     };
@@ -240,7 +248,8 @@ TEST_CASE("a SIMT launch runs its body once per thread") {
     get.operands = {tx, n};
     get.results = {v};
     set.row = isa::Catalogue::builtin().find("setval");
-    set.operands = {ty, b.binary(ir::ExprOp::sub, b.num(63), n), b.binary(ir::ExprOp::mul, b.get(v), b.real(2.0), isa::DType::fp32)};
+    set.operands = {ty, b.binary(ir::ExprOp::sub, b.num(63), n),
+                    b.binary(ir::ExprOp::mul, b.get(v), b.real(2.0), isa::DType::fp32)};
     launch.body.push_back({get, {}});
     launch.body.push_back({set, {}});
     b.emit(std::move(launch));
@@ -260,7 +269,8 @@ TEST_CASE("a row added to a copy of the catalogue runs without a change here") {
     std::vector<float> x = numbers(64), y = numbers(64, 9), z(64);
     const auto tx = k.tensor("x", x, {1, 64}), ty = k.tensor("y", y, {1, 64}), tz = k.tensor("z", z, {1, 64});
     auto& b = k.vector;
-    const auto t = b.slot(b.group("t", tile_type(1, 64, M::vec), {0}, {0})), u = b.slot(b.group("u", tile_type(1, 64, M::vec), {256}, {1}));
+    const auto t = b.slot(b.group("t", tile_type(1, 64, M::vec), {0}, {0})),
+               u = b.slot(b.group("u", tile_type(1, 64, M::vec), {256}, {1}));
     b.op("load", {t, tx, ir::ExprList{b.num(0), b.num(0)}});
     b.op("load", {u, ty, ir::ExprList{b.num(0), b.num(0)}});
     b.op("add", {t, t, u}).row = &added;
@@ -272,7 +282,8 @@ TEST_CASE("a row added to a copy of the catalogue runs without a change here") {
 }
 
 TEST_CASE("nothing in this room looks at an operation's name") {
-    // Quoted row names of at least two letters may not appear in the sources, except where a name is also a keyword's or the language's.
+    // Quoted row names of at least two letters may not appear in the sources, except where a name is also a keyword's
+    // or the language's.
     std::vector<std::string> names;
     for (const isa::OpRow& r : isa::Catalogue::builtin().rows()) names.push_back("\"" + std::string(r.name) + "\"");
     int files = 0;

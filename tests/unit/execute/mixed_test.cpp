@@ -14,17 +14,20 @@ namespace {
 
 constexpr int tile = 64, tasks = 4;
 
-/// out = relu(a @ b) @ d, a row tile a task: cube, vector, cube, vector, two slots each, ids as the pipeline transform hands them out.
+/// out = relu(a @ b) @ d, a row tile a task: cube, vector, cube, vector, two slots each, ids as the pipeline transform
+/// hands them out.
 struct ReluMatmul {
-    std::vector<float> a = numbers(tasks * tile * tile, 1), b = numbers(tile * tile, 2), d = numbers(tile * tile, 3), out = std::vector<float>(tasks * tile * tile, -7.0f);
+    std::vector<float> a = numbers(tasks * tile * tile, 1), b = numbers(tile * tile, 2), d = numbers(tile * tile, 3),
+                       out = std::vector<float>(tasks * tile * tile, -7.0f);
     KernelBuilder k;
     program::Program program;
 
-    /// `drop` names a sync site to leave out: 0 none, 1 the set after relu, 2 the wait before the second product, 3 the slot-free wait of relu.
+    /// `drop` names a sync site to leave out: 0 none, 1 the set after relu, 2 the wait before the second product, 3 the
+    /// slot-free wait of relu.
     explicit ReluMatmul(int drop = 0) {
         using S = isa::AccToVecMode;
-        const auto ta = k.tensor("a", a, {tasks * tile, tile}), tb = k.tensor("b", b, {tile, tile}), td = k.tensor("d", d, {tile, tile}),
-                   to = k.tensor("out", out, {tasks * tile, tile});
+        const auto ta = k.tensor("a", a, {tasks * tile, tile}), tb = k.tensor("b", b, {tile, tile}),
+                   td = k.tensor("d", d, {tile, tile}), to = k.tensor("out", out, {tasks * tile, tile});
         const auto half = tile_type(tile / 2, tile, M::vec), nz_half = [] {
             auto t = tile_type(tile / 2, tile, M::vec);
             t.layout = isa::Layout::nz;
@@ -33,10 +36,14 @@ struct ReluMatmul {
         const std::int64_t bytes = tile * tile * 4, half_bytes = bytes / 2;
         { // cube
             auto& c = k.cube;
-            const auto mat = tile_type(tile, tile, M::mat), left = tile_type(tile, tile, M::left), right = tile_type(tile, tile, M::right), acc = tile_type(tile, tile, M::acc);
-            const auto p = c.group("p", mat, {0x20000, 0x24000}), ga = c.group("a", mat, {0, 0x4000}, {0, 1}), gb = c.group("b", mat, {0x8000}, {2}), gd = c.group("d", mat, {0xC000}, {3});
-            const auto gl = c.group("l", left, {0, 0x4000}, {4, 5}), gr = c.group("r", right, {0, 0x4000}, {6, 7}), gacc = c.group("acc", acc, {0, 0x4000}, {8, 9});
-            const auto mm = c.group("mm", half, {0, half_bytes}), res = c.group("res", half, {4 * half_bytes, 5 * half_bytes});
+            const auto mat = tile_type(tile, tile, M::mat), left = tile_type(tile, tile, M::left),
+                       right = tile_type(tile, tile, M::right), acc = tile_type(tile, tile, M::acc);
+            const auto p = c.group("p", mat, {0x20000, 0x24000}), ga = c.group("a", mat, {0, 0x4000}, {0, 1}),
+                       gb = c.group("b", mat, {0x8000}, {2}), gd = c.group("d", mat, {0xC000}, {3});
+            const auto gl = c.group("l", left, {0, 0x4000}, {4, 5}), gr = c.group("r", right, {0, 0x4000}, {6, 7}),
+                       gacc = c.group("acc", acc, {0, 0x4000}, {8, 9});
+            const auto mm = c.group("mm", half, {0, half_bytes}),
+                       res = c.group("res", half, {4 * half_bytes, 5 * half_bytes});
             const auto i = c.var("i");
             const auto pb = c.slot(gb), pd = c.slot(gd);
             c.op("load", {pb, tb, ir::ExprList{c.num(0), c.num(0)}});
@@ -47,7 +54,8 @@ struct ReluMatmul {
                     const auto slot = c.mod(c.get(i), 2);
                     c.stage("stage1", c.get(i), [&] {
                         const auto ma = c.next(ga), l = c.next(gl), r = c.next(gr), x = c.next(gacc);
-                        c.op("load", {ma, ta, ir::ExprList{c.binary(ir::ExprOp::mul, c.get(i), c.num(tile)), c.num(0)}});
+                        c.op("load",
+                             {ma, ta, ir::ExprList{c.binary(ir::ExprOp::mul, c.get(i), c.num(tile)), c.num(0)}});
                         c.op("move", {l, ma});
                         c.op("move", {r, pb});
                         c.op("matmul", {x, l, r});
@@ -76,8 +84,10 @@ struct ReluMatmul {
         { // vector
             auto& v = k.vector;
             const auto mat = tile_type(tile, tile, M::mat);
-            const auto p = v.group("p", mat, {0x20000, 0x24000}), mm = v.group("mm", half, {0, half_bytes}), nz = v.group("nz", nz_half, {2 * half_bytes, 3 * half_bytes}, {10, 11}),
-                       relu = v.group("relu", half, {6 * half_bytes, 7 * half_bytes}, {12, 13}), res = v.group("res", half, {4 * half_bytes, 5 * half_bytes});
+            const auto p = v.group("p", mat, {0x20000, 0x24000}), mm = v.group("mm", half, {0, half_bytes}),
+                       nz = v.group("nz", nz_half, {2 * half_bytes, 3 * half_bytes}, {10, 11}),
+                       relu = v.group("relu", half, {6 * half_bytes, 7 * half_bytes}, {12, 13}),
+                       res = v.group("res", half, {4 * half_bytes, 5 * half_bytes});
             const auto i = v.var("i");
             const auto sub_rows = v.binary(ir::ExprOp::mul, v.query(ir::ExprOp::subblock_idx), v.num(tile / 2));
             for (int id : {2, 3}) v.cross_set(P::v, v.num(id));
@@ -102,7 +112,9 @@ struct ReluMatmul {
                     const auto slot = v.mod(task, 2);
                     v.stage("stage4", task, [&] {
                         v.cross_wait(P::mte3, v.pick({8, 9}, slot)); // res ready
-                        v.op("store", {to, v.slot(res, slot), ir::ExprList{v.add(v.binary(ir::ExprOp::mul, task, v.num(tile)), sub_rows), v.num(0)}});
+                        v.op("store",
+                             {to, v.slot(res, slot),
+                              ir::ExprList{v.add(v.binary(ir::ExprOp::mul, task, v.num(tile)), sub_rows), v.num(0)}});
                         v.cross_set(P::mte3, v.pick({10, 11}, slot)); // res free
                     });
                 });
@@ -144,7 +156,8 @@ TEST_CASE("relu_matmul over two cores: right to the bit and clean under every or
     ReluMatmul k;
     const std::vector<float> expected = k.expected();
     auto orders = execute::hostile_orders(k.program);
-    for (std::uint64_t seed = 0; seed < 6; ++seed) orders.push_back({execute::OrderPolicy::Kind::random, {}, 0, {}, seed});
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+        orders.push_back({execute::OrderPolicy::Kind::random, {}, 0, {}, seed});
     CHECK(orders.size() == 1 + 2 * 5 + 2 * 2 * 3 + 6);
     for (const execute::OrderPolicy& order : orders) {
         std::fill(k.out.begin(), k.out.end(), -7.0f);
@@ -191,7 +204,8 @@ TEST_CASE("a wait that is left out is a race between the cores") {
     REQUIRE(out.status == Status::race);
     bool seen = false;
     for (const auto& h : out.hazards)
-        if (h.kind == HazardKind::race && h.memory == M::mat && (h.first.operation == "insert") != (h.second.operation == "insert")) {
+        if (h.kind == HazardKind::race && h.memory == M::mat &&
+            (h.first.operation == "insert") != (h.second.operation == "insert")) {
             seen = true;
             CHECK(h.owner.kind == isa::Core::cube);
             CHECK(h.what.substr(0, 6) == "p slot");

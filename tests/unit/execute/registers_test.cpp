@@ -1,5 +1,5 @@
-#include "vector_op.hpp"
 #include "tests/support/catch.hpp"
+#include "vector_op.hpp"
 
 #include "engine/execute/numerics/reference.hpp"
 
@@ -26,7 +26,8 @@ struct Vf {
         return ir::RegId{std::int32_t(b.f.regs.size()) - 1};
     }
     ir::RegId mask(DType t = DType::fp32) { return reg(t, ir::RegKind::mask); }
-    void op(std::string_view name, std::vector<ir::RegId> results, std::vector<ir::OperandValue> operands, const FunctionBuilder::Keywords& keywords = {}) {
+    void op(std::string_view name, std::vector<ir::RegId> results, std::vector<ir::OperandValue> operands,
+            const FunctionBuilder::Keywords& keywords = {}) {
         b.op(name, std::move(operands), keywords).registers = std::move(results);
     }
     ir::RegId all(DType t = DType::fp32, MaskPattern p = MaskPattern::all) {
@@ -34,18 +35,21 @@ struct Vf {
         op("vf.create_mask", {m}, {}, {{"pattern", isa::enum_value(p)}, {"dtype", t}});
         return m;
     }
-    ir::RegId load(ir::TileVarId tile, DType t, ir::OperandValue offset = std::monostate{}, const FunctionBuilder::Keywords& keywords = {}) {
+    ir::RegId load(ir::TileVarId tile, DType t, ir::OperandValue offset = std::monostate{},
+                   const FunctionBuilder::Keywords& keywords = {}) {
         const ir::RegId r = reg(t);
         op("vf.load_align", {r}, {ir::MemoryRef{tile, {}}, std::move(offset)}, keywords);
         return r;
     }
-    void store(ir::TileVarId tile, ir::RegId r, ir::RegId m, ir::OperandValue offset = std::monostate{}, const FunctionBuilder::Keywords& keywords = {}) {
+    void store(ir::TileVarId tile, ir::RegId r, ir::RegId m, ir::OperandValue offset = std::monostate{},
+               const FunctionBuilder::Keywords& keywords = {}) {
         op("vf.store_align", {}, {ir::MemoryRef{tile, {}}, r, m, std::move(offset)}, keywords);
     }
 };
 
 /// in tiles -> vector call -> out tiles; all tiles are read and written by the call.
-template <class Fill> execute::Outcome call(VectorOp& op, Fill&& fill, execute::ExecuteOptions o = {}) {
+template <class Fill>
+execute::Outcome call(VectorOp& op, Fill&& fill, execute::ExecuteOptions o = {}) {
     return op.run(
         [&](FunctionBuilder& b, const Tiles& t) {
             b.vector_call("f", t, std::vector<isa::Role>(t.size(), isa::Role::read_write), [&] {
@@ -60,7 +64,8 @@ template <class Fill> execute::Outcome call(VectorOp& op, Fill&& fill, execute::
 
 TEST_CASE("a loop over rows with a tail mask adds what a plain loop adds") {
     const int rows = 5, cols = 200, valid = 150;
-    Matrix x = random_matrix(generator, DType::fp32, rows, cols), y = random_matrix(generator, DType::fp32, rows, cols), out(DType::fp32, rows, cols);
+    Matrix x = random_matrix(generator, DType::fp32, rows, cols), y = random_matrix(generator, DType::fp32, rows, cols),
+           out(DType::fp32, rows, cols);
     VectorOp op;
     op.add(x, rows, valid, true, false), op.add(y, rows, valid, true, false), op.add(out, rows, valid, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
@@ -105,7 +110,8 @@ TEST_CASE("load distributions") {
         {LoadDist::brc, DType::int16, [](int k, int s) { return k % s; }, 2},
         {LoadDist::us_b16, DType::int16, [](int k, int s) { return k / s / 2 * s + k % s; }, 2},
         {LoadDist::ds_b8, DType::uint8, [](int k, int s) { return k / s * 2 * s + k % s; }, 1},
-        {LoadDist::unpk_b16, DType::uint32, [](int k, int s) { return k % (2 * s) < s ? k / (2 * s) * s + k % s : -1; }, 2},
+        {LoadDist::unpk_b16, DType::uint32, [](int k, int s) { return k % (2 * s) < s ? k / (2 * s) * s + k % s : -1; },
+         2},
         {LoadDist::unpk4, DType::uint8, [](int k, int) { return k % 4 == 0 ? k / 4 : -1; }, 1},
         {LoadDist::blk, DType::uint8, [](int k, int) { return k % 32; }, 1},
         {LoadDist::e2b_b32, DType::uint32, [](int k, int s) { return k / 32 * s + k % s; }, 4},
@@ -117,7 +123,8 @@ TEST_CASE("load distributions") {
         const auto result = call(op, [&](Vf& v, const Tiles& t) {
             const auto m = v.all(DType::uint8);
             const auto r = v.reg(k.type);
-            v.op("vf.load_align", {r}, {ir::MemoryRef{t[0], {}}, v.b.num(32)}, {{"dist", isa::enum_value(k.dist)}, {"dtype", k.type}});
+            v.op("vf.load_align", {r}, {ir::MemoryRef{t[0], {}}, v.b.num(32)},
+                 {{"dist", isa::enum_value(k.dist)}, {"dtype", k.type}});
             const auto bytes = v.reg(DType::uint8);
             v.op("vf.bit_cast", {bytes}, {r}, {{"dtype", DType::uint8}});
             v.store(t[1], bytes, m);
@@ -134,21 +141,23 @@ TEST_CASE("load distributions") {
 }
 
 TEST_CASE("store distributions, pairs and de-interleaving loads") {
-    Matrix x = random_matrix(generator, DType::int32, 2, 64, -30000, 30000), packed(DType::int16, 1, 64), low(DType::int8, 1, 64), first(DType::int32, 1, 8), both(DType::int32, 2, 64),
-           apart(DType::int32, 2, 64);
+    Matrix x = random_matrix(generator, DType::int32, 2, 64, -30000, 30000), packed(DType::int16, 1, 64),
+           low(DType::int8, 1, 64), first(DType::int32, 1, 8), both(DType::int32, 2, 64), apart(DType::int32, 2, 64);
     VectorOp op;
-    op.add(x, 2, 64, true, false), op.add(packed, 1, 64, false, true), op.add(low, 1, 64, false, true), op.add(first, 1, 1, false, true), op.add(both, 2, 64, false, true),
-        op.add(apart, 2, 64, false, true);
+    op.add(x, 2, 64, true, false), op.add(packed, 1, 64, false, true), op.add(low, 1, 64, false, true),
+        op.add(first, 1, 1, false, true), op.add(both, 2, 64, false, true), op.add(apart, 2, 64, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
         const auto m = v.all(DType::int32);
         const auto a = v.load(t[0], DType::int32), b = v.load(t[0], DType::int32, v.b.num(64));
         v.store(t[1], a, m, std::monostate{}, {{"dist", isa::enum_value(StoreDist::pack)}});
         v.store(t[2], a, m, std::monostate{}, {{"dist", isa::enum_value(StoreDist::pack4)}});
         v.store(t[3], b, m, std::monostate{}, {{"dist", isa::enum_value(StoreDist::first_element)}});
-        v.op("vf.store_align.pair", {}, {ir::MemoryRef{t[4], {}}, a, b, m}, {{"dist", isa::enum_value(StoreDist::intlv_b32)}});
+        v.op("vf.store_align.pair", {}, {ir::MemoryRef{t[4], {}}, a, b, m},
+             {{"dist", isa::enum_value(StoreDist::intlv_b32)}});
         v.op("vf.mem_bar", {}, {});
         const auto even = v.reg(DType::int32), odd = v.reg(DType::int32);
-        v.op("vf.load_align", {even, odd}, {ir::MemoryRef{t[4], {}}, v.b.num(0)}, {{"dist", isa::enum_value(LoadDist::dintlv_b32)}});
+        v.op("vf.load_align", {even, odd}, {ir::MemoryRef{t[4], {}}, v.b.num(0)},
+             {{"dist", isa::enum_value(LoadDist::dintlv_b32)}});
         v.store(t[5], even, m);
         v.store(t[5], odd, m, v.b.num(64));
     });
@@ -184,18 +193,22 @@ TEST_CASE("a store and a later load of the same bytes want a barrier") {
 }
 
 TEST_CASE("astype between widths: layout places, masks select sources") {
-    Matrix x = random_matrix(generator, DType::fp32, 1, 64), half(DType::fp16, 1, 128), back(DType::fp32, 1, 64), bytes(DType::int8, 1, 256), wide(DType::int32, 1, 64);
+    Matrix x = random_matrix(generator, DType::fp32, 1, 64), half(DType::fp16, 1, 128), back(DType::fp32, 1, 64),
+           bytes(DType::int8, 1, 256), wide(DType::int32, 1, 64);
     for (int c = 0; c < 256; ++c) bytes.set(0, c, std::uint64_t(generator() & 0xFF));
     VectorOp op;
-    op.add(x, 1, 64, true, false), op.add(half, 1, 128, false, true), op.add(back, 1, 64, false, true), op.add(bytes, 1, 256, true, false), op.add(wide, 1, 64, false, true);
+    op.add(x, 1, 64, true, false), op.add(half, 1, 128, false, true), op.add(back, 1, 64, false, true),
+        op.add(bytes, 1, 256, true, false), op.add(wide, 1, 64, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
         const auto m = v.all(), m16 = v.all(DType::fp16), quarter = v.all(DType::fp32, MaskPattern::q);
         const auto h = v.reg(DType::fp16), f = v.reg(DType::fp32), w = v.reg(DType::int32);
-        v.op("vf.astype", {h}, {v.load(t[0], DType::fp32), quarter}, {{"dtype", DType::fp16}, {"layout", isa::enum_value(isa::CastLayout::one)}});
+        v.op("vf.astype", {h}, {v.load(t[0], DType::fp32), quarter},
+             {{"dtype", DType::fp16}, {"layout", isa::enum_value(isa::CastLayout::one)}});
         v.store(t[1], h, m16);
         v.op("vf.astype", {f}, {h, m16}, {{"dtype", DType::fp32}, {"layout", isa::enum_value(isa::CastLayout::one)}});
         v.store(t[2], f, m);
-        v.op("vf.astype", {w}, {v.load(t[3], DType::int8), v.all(DType::int8)}, {{"dtype", DType::int32}, {"layout", isa::enum_value(isa::CastLayout::two)}});
+        v.op("vf.astype", {w}, {v.load(t[3], DType::int8), v.all(DType::int8)},
+             {{"dtype", DType::int32}, {"layout", isa::enum_value(isa::CastLayout::two)}});
         v.store(t[4], w, m);
     });
     INFO(all_messages(result));
@@ -247,7 +260,8 @@ TEST_CASE("reductions leave value and index in the lowest lanes") {
     VectorOp op;
     op.add(x, 1, 64, true, false), op.add(out, 4, 64, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
-        const auto m = v.all(), vl = v.all(DType::fp32, MaskPattern::vl32), a = v.load(t[0], DType::fp32), r = v.reg(DType::fp32);
+        const auto m = v.all(), vl = v.all(DType::fp32, MaskPattern::vl32), a = v.load(t[0], DType::fp32),
+                   r = v.reg(DType::fp32);
         v.op("vf.reduce_sum", {r}, {a, m});
         v.store(t[1], r, m);
         v.op("vf.reduce_max", {r}, {a, vl});
@@ -269,24 +283,29 @@ TEST_CASE("reductions leave value and index in the lowest lanes") {
     CHECK(out.get(0, 1) == 0);
     CHECK(float(out.value(1, 0)) == row[std::size_t(best)]);
     CHECK(out.get(1, 1) == std::uint64_t(best));
-    for (int k = 0; k < 8; ++k) CHECK(float(out.value(2, k)) == *std::min_element(row.begin() + 8 * k, row.begin() + 8 * k + 8));
+    for (int k = 0; k < 8; ++k)
+        CHECK(float(out.value(2, k)) == *std::min_element(row.begin() + 8 * k, row.begin() + 8 * k + 8));
     CHECK(out.get(2, 8) == 0);
     for (int k = 0; k < 32; ++k) CHECK(float(out.value(3, k)) == row[std::size_t(2 * k)] + row[std::size_t(2 * k + 1)]);
     CHECK(out.get(3, 32) == 0);
 }
 
 TEST_CASE("permutations: interleave, pack, unpack, squeeze, prefix count, histogram, carries") {
-    Matrix x(DType::uint32, 2, 64), bytes(DType::uint8, 1, 256), out(DType::uint32, 8, 64), counts(DType::uint16, 1, 128);
+    Matrix x(DType::uint32, 2, 64), bytes(DType::uint8, 1, 256), out(DType::uint32, 8, 64),
+        counts(DType::uint16, 1, 128);
     for (int r = 0; r < 2; ++r)
         for (int c = 0; c < 64; ++c) x.set(r, c, generator());
     for (int c = 0; c < 256; ++c) bytes.set(0, c, std::uint64_t(generator() % 200));
     VectorOp op;
-    op.add(x, 2, 64, true, false), op.add(bytes, 1, 256, true, false), op.add(out, 8, 64, false, true), op.add(counts, 1, 128, false, true);
+    op.add(x, 2, 64, true, false), op.add(bytes, 1, 256, true, false), op.add(out, 8, 64, false, true),
+        op.add(counts, 1, 128, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
-        const auto m = v.all(DType::uint32), third = v.all(DType::uint32, MaskPattern::m3), none = v.all(DType::uint32, MaskPattern::allf);
+        const auto m = v.all(DType::uint32), third = v.all(DType::uint32, MaskPattern::m3),
+                   none = v.all(DType::uint32, MaskPattern::allf);
         const auto a = v.load(t[0], DType::uint32), b = v.load(t[0], DType::uint32, v.b.num(64));
         auto put = [&](int row, ir::RegId r) { v.store(t[2], r, m, v.b.num(64 * row)); };
-        const auto l = v.reg(DType::uint32), h = v.reg(DType::uint32), p = v.reg(DType::uint16), w = v.reg(DType::uint32), s = v.reg(DType::uint32), carry = v.mask(DType::uint32);
+        const auto l = v.reg(DType::uint32), h = v.reg(DType::uint32), p = v.reg(DType::uint16),
+                   w = v.reg(DType::uint32), s = v.reg(DType::uint32), carry = v.mask(DType::uint32);
         v.op("vf.interleave", {l, h}, {a, b});
         put(0, h);
         v.op("vf.pack", {p}, {a}, {{"dtype", DType::uint16}, {"part", isa::enum_value(isa::PackPart::upper)}});
@@ -303,11 +322,13 @@ TEST_CASE("permutations: interleave, pack, unpack, squeeze, prefix count, histog
         put(5, w);
         v.op("vf.mull", {l, h}, {a, b, m});
         put(6, h);
-        v.op("vf.arange", {s}, {v.b.num(3)}, {{"dtype", DType::uint32}, {"index_order", isa::enum_value(isa::IndexOrder::decrease)}});
+        v.op("vf.arange", {s}, {v.b.num(3)},
+             {{"dtype", DType::uint32}, {"index_order", isa::enum_value(isa::IndexOrder::decrease)}});
         put(7, s);
         const auto n = v.reg(DType::uint16), m16 = v.all(DType::uint16);
         v.op("vf.full", {n}, {v.b.num(5), std::monostate{}}, {{"dtype", DType::uint16}});
-        v.op("vf.histograms", {n}, {v.load(t[1], DType::uint8), v.all(DType::uint8)}, {{"bin_type", isa::enum_value(isa::BinType::bin1)}});
+        v.op("vf.histograms", {n}, {v.load(t[1], DType::uint8), v.all(DType::uint8)},
+             {{"bin_type", isa::enum_value(isa::BinType::bin1)}});
         v.store(t[3], n, m16);
     });
     INFO(all_messages(result));
@@ -334,9 +355,11 @@ TEST_CASE("permutations: interleave, pack, unpack, squeeze, prefix count, histog
 }
 
 TEST_CASE("cursors, address registers, gathers, unaligned streams") {
-    Matrix x = random_matrix(generator, DType::fp32, 4, 64), out(DType::fp32, 4, 64), tight(DType::fp32, 1, 128), turned(DType::fp32, 1, 64);
+    Matrix x = random_matrix(generator, DType::fp32, 4, 64), out(DType::fp32, 4, 64), tight(DType::fp32, 1, 128),
+           turned(DType::fp32, 1, 64);
     VectorOp op;
-    op.add(x, 4, 64, true, false), op.add(out, 4, 64, false, true), op.add(tight, 1, 100, false, true), op.add(turned, 1, 64, false, true);
+    op.add(x, 4, 64, true, false), op.add(out, 4, 64, false, true), op.add(tight, 1, 100, false, true),
+        op.add(turned, 1, 64, false, true);
     const auto result = call(op, [&](Vf& v, const Tiles& t) {
         auto& b = v.b;
         const auto m = v.all();
@@ -347,7 +370,8 @@ TEST_CASE("cursors, address registers, gathers, unaligned streams") {
             v.op("vf.create_addr_reg", {address}, {b.binary(ir::ExprOp::sub, b.num(3), b.get(i)), b.num(64)});
             v.op("vf.store_align", {}, {ir::MemoryRef{t[1], {}}, r, m, address});
         });
-        const auto u = v.reg(DType::fp32, ir::RegKind::unaligned_store), third = v.all(DType::fp32, MaskPattern::m3), s = v.reg(DType::fp32);
+        const auto u = v.reg(DType::fp32, ir::RegKind::unaligned_store), third = v.all(DType::fp32, MaskPattern::m3),
+                   s = v.reg(DType::fp32);
         v.op("vf.unalign_reg_for_store", {u}, {});
         b.loop(i, b.num(4), [&] { // every third lane of each row, appended
             v.op("vf.load_align", {r}, {ir::MemoryRef{t[0], {}}, b.binary(ir::ExprOp::mul, b.get(i), b.num(64))});
@@ -356,7 +380,8 @@ TEST_CASE("cursors, address registers, gathers, unaligned streams") {
         });
         v.op("vf.store_unalign_post", {}, {ir::MemoryRef{t[2], {}}, u, std::monostate{}});
         const auto index = v.reg(DType::int32), g = v.reg(DType::fp32);
-        v.op("vf.arange", {index}, {b.num(64)}, {{"dtype", DType::int32}, {"index_order", isa::enum_value(isa::IndexOrder::decrease)}});
+        v.op("vf.arange", {index}, {b.num(64)},
+             {{"dtype", DType::int32}, {"index_order", isa::enum_value(isa::IndexOrder::decrease)}});
         v.op("vf.gather", {g}, {ir::MemoryRef{t[0], {}}, index, m});
         v.store(t[3], g, m);
     });
@@ -374,7 +399,8 @@ TEST_CASE("cursors, address registers, gathers, unaligned streams") {
 TEST_CASE("a vector call outside UB is refused; under random orders it computes the same") {
     Matrix x = random_matrix(generator, DType::fp32, 2, 64), out(DType::fp32, 2, 64);
     const auto body = [](Vf& v, const Tiles& t) {
-        const auto m = v.all(), r = v.reg(DType::fp32), a = v.load(t[0], DType::fp32), b = v.load(t[0], DType::fp32, v.b.num(64));
+        const auto m = v.all(), r = v.reg(DType::fp32), a = v.load(t[0], DType::fp32),
+                   b = v.load(t[0], DType::fp32, v.b.num(64));
         v.op("vf.sub", {r}, {a, b, m});
         v.store(t[1], r, m);
         v.op("vf.exp_sub", {r}, {a, b, m}, {{"dtype", DType::fp32}});

@@ -19,9 +19,16 @@ struct Matrix {
     int rows = 0, cols = 0;
     std::vector<std::uint8_t> bytes;
     Matrix() = default;
-    Matrix(DType t, int r, int c, std::uint8_t fill = 0xAB) : type(t), rows(r), cols(c), bytes(std::size_t(isa::bytes(t, std::int64_t(r) * c)), fill) {}
-    std::uint64_t get(int r, int c) const { return numerics::read_element(reinterpret_cast<const std::byte*>(bytes.data()), isa::bits(type), std::int64_t(r) * cols + c); }
-    void set(int r, int c, std::uint64_t p) { numerics::write_element(reinterpret_cast<std::byte*>(bytes.data()), isa::bits(type), std::int64_t(r) * cols + c, p); }
+    Matrix(DType t, int r, int c, std::uint8_t fill = 0xAB)
+        : type(t), rows(r), cols(c), bytes(std::size_t(isa::bytes(t, std::int64_t(r) * c)), fill) {}
+    std::uint64_t get(int r, int c) const {
+        return numerics::read_element(reinterpret_cast<const std::byte*>(bytes.data()), isa::bits(type),
+                                      std::int64_t(r) * cols + c);
+    }
+    void set(int r, int c, std::uint64_t p) {
+        numerics::write_element(reinterpret_cast<std::byte*>(bytes.data()), isa::bits(type), std::int64_t(r) * cols + c,
+                                p);
+    }
     double value(int r, int c) const {
         const std::uint64_t p = get(r, c);
         if (type == DType::fp32) return double(std::bit_cast<float>(std::uint32_t(p)));
@@ -30,8 +37,10 @@ struct Matrix {
         return isa::is_signed_int(type) ? double(std::int64_t(p << shift) >> shift) : double(p);
     }
     void set_value(int r, int c, double v) {
-        if (isa::is_float(type)) set(r, c, numerics::encode(type, v));
-        else set(r, c, std::uint64_t(std::int64_t(v)));
+        if (isa::is_float(type))
+            set(r, c, numerics::encode(type, v));
+        else
+            set(r, c, std::uint64_t(std::int64_t(v)));
     }
 };
 
@@ -39,7 +48,8 @@ inline Matrix random_matrix(std::mt19937& g, DType t, int rows, int cols, double
     Matrix m(t, rows, cols);
     std::uniform_real_distribution<double> d(low, high);
     for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < cols; ++c) m.set_value(r, c, isa::is_float(t) ? d(g) : std::trunc(isa::is_unsigned_int(t) ? std::abs(d(g)) : d(g)));
+        for (int c = 0; c < cols; ++c)
+            m.set_value(r, c, isa::is_float(t) ? d(g) : std::trunc(isa::is_unsigned_int(t) ? std::abs(d(g)) : d(g)));
     return m;
 }
 
@@ -62,15 +72,18 @@ struct VectorOp {
         next += (t.byte_size() + 31) / 32 * 32 + 1024;
         return int(slots.size()) - 1;
     }
-    template <class Fill> execute::Outcome run(Fill&& fill, execute::ExecuteOptions o = {}) {
+    template <class Fill>
+    execute::Outcome run(Fill&& fill, execute::ExecuteOptions o = {}) {
         KernelBuilder k;
         auto& b = k.vector;
         std::vector<ir::TileVarId> tiles;
         std::vector<ir::TensorId> tensors;
         std::vector<std::unique_ptr<std::vector<std::uint8_t>>> keep;
         for (Slot& s : slots) {
-            tensors.push_back(k.tensor("t" + std::to_string(tensors.size()), s.data->bytes, {s.data->rows, s.data->cols}, s.data->type));
-            tiles.push_back(b.slot(b.group("g" + std::to_string(tiles.size()), s.type, {s.address}, {std::int32_t(tiles.size())})));
+            tensors.push_back(k.tensor("t" + std::to_string(tensors.size()), s.data->bytes,
+                                       {s.data->rows, s.data->cols}, s.data->type));
+            tiles.push_back(
+                b.slot(b.group("g" + std::to_string(tiles.size()), s.type, {s.address}, {std::int32_t(tiles.size())})));
             b.op("set_validshape", {tiles.back(), ir::ExprList{b.num(s.valid_rows), b.num(s.valid_cols)}});
         }
         for (std::size_t i = 0; i < slots.size(); ++i)
