@@ -93,7 +93,7 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
                      std::to_string(isa::bits(tensor->dtype)) + "; " + (store ? "a store from Vec" : "a load") + " does not convert");
     if (store && acc && tile->type.shape[1] > 4095)
         c.report(Code::fixpipe_limit, c.at(op, stmt, tile_at), ticked(tile->name) + " has " + std::to_string(tile->type.shape[1]) + " columns; the fixpipe takes 4095");
-    if (store && !acc && tile->type.layout == isa::Layout::nd && std::int64_t(tile->type.shape[1]) * isa::bits(tile->type.dtype) % 256 != 0)
+    if (store && !acc && tile->type.layout == isa::Layout::nd && tile->type.shape[1] > 1 && std::int64_t(tile->type.shape[1]) * isa::bits(tile->type.dtype) % 256 != 0)
         c.report(Code::store_row_alignment, c.at(op, stmt, tile_at),
                  "a row of " + ticked(tile->name) + " has " + std::to_string(isa::bytes(tile->type.dtype, tile->type.shape[1])) + " bytes; a store from UB takes rows of whole 32-byte blocks");
 }
@@ -180,12 +180,19 @@ void move(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     const ir::ExprList* offset = c.list(op, 2);
     if (!offset || offset->empty()) {
         bool transposed = a[0] == b[1] && a[1] == b[0];
-        auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
-        bool split_m = mode == isa::AccToVecMode::split_m, split_n = mode == isa::AccToVecMode::split_n;
-        // Each half of a split fits a destination of half the size.
-        bool half = (split_m && a[1] >= b[1] && 2 * a[0] >= b[0]) || (split_n && a[0] >= b[0] && 2 * a[1] >= b[1]);
         bool scale_bank = to == MemorySpace::scale_left || to == MemorySpace::scale_right;
-        if (a != b && !transposed && !half && !scale_bank) {
+        if (from == MemorySpace::acc) {
+            // What leaves Acc is its valid region, or half of it: physical shapes may differ, the region must fit.
+            auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
+            std::optional<std::array<std::int32_t, 2>> valid = c.known_valid(op, 1);
+            if (!valid) return;
+            std::int32_t rows = (*valid)[0], columns = (*valid)[1];
+            if (mode == isa::AccToVecMode::split_m) rows = (rows + 1) / 2;
+            if (mode == isa::AccToVecMode::split_n) columns = (columns + 31) / 32 * 32 / 2;
+            bool straight = rows <= a[0] && columns <= a[1], turned = rows <= a[1] && columns <= a[0];
+            if (!straight && !turned)
+                c.report(Code::window_range, stmt.at, shapes + "; " + shape_text(rows, columns) + " of it leave Acc for each vector core and do not fit");
+        } else if (a != b && !transposed && !scale_bank) {
             Diagnostic& d = c.report(Code::move_shape, stmt.at, shapes + "; without an offset they are equal or transposed");
             d.advice.push_back("give the position as offset: pl.move(" + dst->name + ", " + src->name + ", [row, column])");
         }

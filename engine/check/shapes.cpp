@@ -15,6 +15,8 @@ void same(Context& c, const ir::Op& op, const ir::Stmt& stmt, bool types) {
     for (std::size_t i = 1; i < op.operands.size() && i < op.row->operands.size(); ++i) {
         const ir::TileVar* t = c.tile(op, i);
         if (!t || op.row->operands[i].role == isa::Role::none) continue;
+        bool per_row = (op.row->semantics == isa::Semantics::quant || op.row->semantics == isa::Semantics::dequant) && i > 1;
+        if (per_row) continue; // a scale or offset for each row has a shape of its own
         if (std::optional<Shape> in = c.known_valid(op, i); in && out && *in != *out)
             c.report(Code::shape_mismatch, c.at(op, stmt, i), ticked(t->name) + " is valid on " + text(*in) + ", " + ticked(dst->name) + " on " + text(*out));
         if (types && t->type.dtype != dst->type.dtype)
