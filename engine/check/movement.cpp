@@ -234,13 +234,13 @@ void insert(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
                  ticked(src->name) + " has layout " + std::string(name(src->type.layout)) + "; insert copies fractals, so its source is NZ").advice.push_back(
             "convert first: pl.move into an NZ tile of the same shape");
     if (!offset || offset->size() != 2) return;
-    // A ZN destination receives the transpose.
+    // A ZN destination receives the transpose; the offset counts in the source's rows and columns.
     bool turned = dst->type.layout == isa::Layout::zn;
     for (std::size_t i = 0; i < 2; ++i) {
         auto v = c.constant((*offset)[i]);
         if (!v) continue;
-        std::int64_t size = src->type.shape[turned ? 1 - i : i], limit = dst->type.shape[i];
-        if (auto valid = c.known_valid(op, 1)) size = (*valid)[turned ? 1 - i : i];
+        std::int64_t size = src->type.shape[i], limit = dst->type.shape[turned ? 1 - i : i];
+        if (auto valid = c.known_valid(op, 1)) size = (*valid)[i];
         if (*v < 0 || *v + size > limit)
             c.report(Code::window_range, c.at(op, stmt, 2),
                      std::string(i == 0 ? "row" : "column") + " offset " + std::to_string(*v) + " plus " + std::to_string(size) + " of " + ticked(src->name) + " ends at " +

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace pto::execute {
 namespace {
@@ -37,6 +38,8 @@ Plan insert_plan(const Call& c, std::int64_t row, std::int64_t col) {
     const TileView dst = c.view(0), src = c.view(1);
     const bool transposed = src.value->type->layout == isa::Layout::nz && dst.value->type->layout == isa::Layout::zn;
     const std::int64_t rows = transposed ? src.cols : src.rows, cols = transposed ? src.rows : src.cols;
+    // The destination is seen as the NZ tile whose bytes it has: the offset counts in the source's rows and columns.
+    if (transposed) std::swap(row, col);
     const auto& shape = dst.value->type->shape;
     if (row < 0 || col < 0 || row + rows > shape[0] || col + cols > shape[1])
         throw Stop{Status::out_of_range,

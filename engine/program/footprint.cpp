@@ -196,7 +196,7 @@ class Regions {
         }
         if (insert) {
             tile(1, src, false);
-            if (flips) window(0, dst, true, row, col, src.valid_cols, src.valid_rows);
+            if (flips) window(0, dst, true, col, row, src.valid_cols, src.valid_rows); // the offset counts in the source's rows and columns
             else window(0, dst, true, row, col, src.valid_rows, src.valid_cols);
             return;
         }

@@ -162,20 +162,35 @@ class OperatorKernel:
         return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
     def _static_shapes(self, args: tuple, kwargs: Mapping[str, Any]) -> list[list[int]] | None:
-        """Argument shapes, when the signature bakes sizes into the variant (pl.STATIC or `...`)."""
+        """Sizes that the signature bakes into the variant (pl.STATIC or `...`): a list per tensor parameter; other axes are 0, so that
+        only what is baked makes a new variant. None when nothing is."""
         annotations = self.__xpto_function__.__annotations__
-        def bakes(a: Any) -> bool:
-            if isinstance(a, str):
-                return "STATIC" in a or "..." in a
-            item = getattr(a, "item", None)
-            dims = item[0] if isinstance(item, tuple) and item else None
-            return isinstance(dims, (list, tuple)) and any(d is ... or getattr(d, "path", "") == "pl.STATIC" for d in dims)
 
-        if not any(bakes(a) for a in annotations.values()):
-            return None
-        names = [p for p in inspect.signature(self.__xpto_function__).parameters]
+        def baked(a: Any, rank: int) -> list[bool]:
+            if isinstance(a, str):  # postponed annotations: the text says whether any axis is baked, not which
+                return [("STATIC" in a or "..." in a)] * rank
+            item = getattr(a, "item", None)
+            dims = list(item[0]) if isinstance(item, tuple) and item and isinstance(item[0], (list, tuple)) else []
+            flags = [getattr(d, "path", "") == "pl.STATIC" for d in dims if d is not ...]
+            return (flags + [... in dims] * rank)[:rank]
+
+        names = list(inspect.signature(self.__xpto_function__).parameters)
         values = {**dict(zip(names, args)), **kwargs}
-        return [list(getattr(values.get(n), "shape", ()) or ()) for n in names]
+        shapes, any_baked = [], False
+        for name in names:
+            annotation = annotations.get(name)
+            if "Tensor" not in (annotation if isinstance(annotation, str) else repr(annotation)):
+                continue
+            shape = [int(n) for n in (getattr(values.get(name), "shape", ()) or ())]
+            flags = baked(annotation, len(shape))
+            any_baked = any_baked or any(flags)
+            shapes.append([n if flag else 0 for n, flag in zip(shape, flags)])
+        return shapes if any_baked else None
+
+    @property
+    def _compiled_by_signature(self) -> dict[Any, Compilation]:
+        """The compiled variants, under the name that tests of the language look at."""
+        return self._compiled
 
 
 def compile(kernel: OperatorKernel, **overrides: Any) -> Compilation:
