@@ -66,6 +66,7 @@ Reader::Parsed& Reader::parsed(const SourceMap& sources, FileId file) {
         p.tree = parse();
         collect(p.tree, p.defs);
     } catch (const py::error_already_set& e) {
+        if (!e.matches(PyExc_SyntaxError) && !e.matches(PyExc_ValueError)) throw; // an interrupt is no fault of the text
         p.tree = py::none();
         p.errors.push_back(syntax_error(sources, file, e));
     }
