@@ -50,13 +50,13 @@ int waiting(const Pipe& pipe) {
 void drain(Pipe& pipe) {
     std::array<char, 65536> buffer;
     while (waiting(pipe) > 0) {
+        pipe.has_data = true; // before the read: pending() must not find the pipe empty and the flag not yet up
         const ssize_t n = read(pipe.read_end, buffer.data(), buffer.size());
         if (n <= 0) return;
         const std::size_t room = memory_limit - std::min(memory_limit, pipe.arrived.size());
         const std::size_t kept = std::min(room, std::size_t(n));
         pipe.arrived.append(buffer.data(), kept);
         pipe.dropped += std::size_t(n) - kept;
-        pipe.has_data = true;
     }
 }
 
@@ -120,7 +120,7 @@ bool pending() {
     if (!capture.active) return false;
     flush_c_buffers();
     for (const Pipe& pipe : capture.pipes)
-        if (pipe.has_data.load(std::memory_order_relaxed) || waiting(pipe) > 0) return true;
+        if (waiting(pipe) > 0 || pipe.has_data) return true; // in this order: bytes leave the pipe only with the flag up
     return false;
 }
 

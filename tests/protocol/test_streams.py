@@ -37,6 +37,15 @@ def test_program_order_across_sources(kernel: Kernel) -> None:
     assert numbers(done.text(), "line") == list(range(253))
 
 
+def test_program_order_holds_while_the_draining_thread_reads(kernel: Kernel) -> None:
+    """The thread that empties the pipe may hold bytes that are neither in the pipe nor delivered yet."""
+    done = kernel.run("import os, sys\nfor i in range(5000):\n"
+                      "    os.write(1, b'line %d\\n' % (2 * i))\n"
+                      "    for _ in range(i % 40): pass\n"
+                      "    sys.stdout.write('line %d\\n' % (2 * i + 1))\n", timeout=60)
+    assert numbers(done.text(), "line") == list(range(10_000))
+
+
 def test_both_streams_keep_their_order(kernel: Kernel) -> None:
     done = kernel.run("import sys\nfor i in range(100): print('line', i, file=sys.stderr if i % 2 else sys.stdout)")
     merged = "".join(m["content"]["text"] for m in done.of("stream"))
