@@ -1,5 +1,6 @@
 #include "engine/isa/catalogue.hpp"
 
+#include "engine/base/spelling.hpp"
 #include "engine/isa/families.hpp"
 
 #include <algorithm>
@@ -48,28 +49,11 @@ const OpRow* Catalogue::choose(std::string_view name, const CallShape& call) con
     return find(name);
 }
 
-namespace {
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            std::size_t previous = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-            diagonal = previous;
-        }
-    }
-    return row[b.size()];
-}
-} // namespace
-
 std::vector<std::string_view> Catalogue::nearest(std::string_view name) const {
     std::vector<std::pair<std::size_t, std::string_view>> scored;
     for (const OpRow& r : m_rows)
         if (r.hidden_for.empty() && r.form.of.empty())
-            if (std::size_t d = edit_distance(name, r.name); d <= std::max<std::size_t>(2, name.size() / 3)) scored.emplace_back(d, r.name);
+            if (std::size_t d = edit_distance(name, r.name); d <= suggestion_limit(name)) scored.emplace_back(d, r.name);
     std::sort(scored.begin(), scored.end());
     std::vector<std::string_view> best;
     for (std::size_t i = 0; i < scored.size() && i < 3; ++i) best.push_back(scored[i].second);

@@ -1,5 +1,6 @@
 /// Expressions: names, attributes, conditions, and what Python computes for us while compiling.
 
+#include "engine/base/spelling.hpp"
 #include "engine/resolve/target.hpp"
 
 #include <algorithm>
@@ -184,23 +185,11 @@ Value Target::unknown_name(const Expr& e) {
         if (e.text == builtin) return fail(Code::constant_required, e.at, "`" + e.text + "` is Python's and works on compile-time constants only");
     // Nearest name the user may have meant.
     std::string best;
-    std::size_t best_distance = (e.text.size() < 4 ? 1 : std::max<std::size_t>(2, e.text.size() / 3)) + 1; // two swapped letters count 2
+    std::size_t best_distance = suggestion_limit(e.text) + 1;
     for (const Name& n : m_frame->names) {
         if (n.state.value.is(Kind::unbound)) continue;
-        std::string_view a = e.text, b = n.text;
-        std::vector<std::size_t> row(b.size() + 1);
-        for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-        for (std::size_t i = 1; i <= a.size(); ++i) {
-            std::size_t diagonal = row[0];
-            row[0] = i;
-            for (std::size_t j = 1; j <= b.size(); ++j) {
-                std::size_t previous = row[j];
-                row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-                diagonal = previous;
-            }
-        }
-        if (row[b.size()] < best_distance) {
-            best_distance = row[b.size()];
+        if (std::size_t distance = edit_distance(e.text, n.text); distance < best_distance) {
+            best_distance = distance;
             best = n.text;
         }
     }
