@@ -95,6 +95,15 @@ def test_forked_children_write_through_the_parent(kernel: Kernel) -> None:
     assert kernel.run("1").status == "ok"
 
 
+def test_lines_of_forked_children_do_not_mix(kernel: Kernel) -> None:
+    done = kernel.run("import multiprocessing as mp\ndef work(name):\n    for i in range(300): print(name, i, 'end')\n    print('last', end='')\n"
+                      "p = [mp.get_context('fork').Process(target=work, args=(n,)) for n in 'abc']\n[q.start() for q in p]; [q.join() for q in p];", timeout=60)
+    text = done.text()
+    assert text.count("last") == 3
+    for name in "abc":
+        assert [int(n) for n in re.findall(rf"{name} (\d+) end\n", text)] == list(range(300))
+
+
 def test_threads_print_while_cells_run(kernel: Kernel) -> None:
     kernel.run("import threading, time\nstop = False\ndef work(name):\n    while not stop: print(name, end='')\n"
                "workers = [threading.Thread(target=work, args=(n,)) for n in 'ab']\n[w.start() for w in workers];")

@@ -59,7 +59,7 @@ class OutStream(io.TextIOBase):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         console = self._console
         if console.forked:
-            os.write(self._descriptor, text.encode("utf-8", "replace"))
+            self._write_lines(text)
         elif self.spill is not None:
             self.spill.write(text)
         elif text:
@@ -67,8 +67,24 @@ class OutStream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        if not self._console.forked:
+        if self._console.forked:
+            self._write_down("".join(self.parts))
+            self.parts = []
+        else:
             self._console.flush()
+
+    def _write_lines(self, text: str) -> None:
+        """In a forked child: whole lines in one write each time, so that the lines of several children do not mix."""
+        self.parts.append(text)
+        if "\n" in text:
+            lines, _, rest = "".join(self.parts).rpartition("\n")
+            self.parts = [rest]
+            self._write_down(lines + "\n")
+
+    def _write_down(self, text: str) -> None:
+        data = memoryview(text.encode("utf-8", "replace"))
+        while data:
+            data = data[os.write(self._descriptor, data):]
 
 
 class ByteStream(io.BufferedIOBase):
@@ -208,4 +224,6 @@ class Console:
     def _in_child(self) -> None:
         """A forked child must not speak to the front-end: its text goes into the parent's pipe."""
         self.forked = True
+        for stream in (self.stdout, self.stderr):
+            stream.parts, stream.size = [], 0  # the parent publishes what it had collected
         self._lock = threading.RLock()
