@@ -29,23 +29,26 @@ bool same_write(const Access& a, const Access& b) {
            covers(a, b) && covers(b, a);
 }
 
-void AccessLog::drop_covered(Live& live, const LoggedAccess& now) {
+void AccessLog::drop_covered(Live& live, const LoggedAccess& now, const Clock& clock) {
     for (auto it = live.lower_bound(now.access.first); it != live.end() && it->first < now.access.last;) {
         // An atomic addition does not replace what was there: an earlier plain write stays visible to later checks.
-        if (!now.access.atomic && covers(now.access, it->second.access))
+        // What races with this write may race with later ones too, whichever of the two ran first here.
+        const LoggedAccess& old = it->second;
+        if (!now.access.atomic && (old.pipe == now.pipe || clock.covers(old.pipe, old.tick)) &&
+            covers(now.access, old.access))
             it = live.erase(it);
         else
             ++it;
     }
 }
 
-void AccessLog::record(const LoggedAccess& now) {
+void AccessLog::record(const LoggedAccess& now, const Clock& clock) {
     Live& mine = now.access.write ? m_writes : m_reads;
     std::int64_t& longest = m_longest[now.access.write ? 0 : 1];
     longest = std::max(longest, now.access.last - now.access.first);
     if (now.access.write) {
-        drop_covered(m_writes, now);
-        drop_covered(m_reads, now);
+        drop_covered(m_writes, now, clock);
+        drop_covered(m_reads, now, clock);
     }
     auto [begin, end] = mine.equal_range(now.access.first);
     for (auto it = begin; it != end; ++it)

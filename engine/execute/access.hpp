@@ -1,13 +1,14 @@
 #pragma once
 /// Which bytes an operation touches, and the happens-before check over them.
 ///
-/// An access log keeps, per memory, the accesses that can still race with something: a write drops what it covers, a
+/// An access log keeps, per memory, the accesses that can still race with something: a write drops what it covers and is ordered after, a
 /// read drops an earlier equal read of its own pipe. A pair races iff bytes overlap, one writes, not both are atomic,
 /// and the clock at the later start does not cover the earlier completion.
 
 #include "engine/execute/clock.hpp"
 #include "engine/execute/numerics/tile_map.hpp"
 #include "engine/execute/order.hpp"
+#include "engine/program/instance.hpp"
 
 #include <cstdint>
 #include <map>
@@ -46,6 +47,7 @@ struct LoggedAccess {
     std::int16_t stage = -1;
     std::uint32_t tick = 0;
     std::int64_t task = -1, sequence = -1;
+    program::Iterations iterations;
     const GridKnowledge* grid = nullptr;
 };
 
@@ -58,7 +60,7 @@ class AccessLog {
     void add(const LoggedAccess& now, const Clock& clock, Conflict&& conflict) {
         scan(m_writes, now, clock, conflict);
         if (now.access.write) scan(m_reads, now, clock, conflict);
-        record(now);
+        record(now, clock);
     }
     void clear() {
         m_writes.clear();
@@ -87,8 +89,8 @@ class AccessLog {
             if (numerics::overlap(old.access.bytes, now.access.bytes)) conflict(old);
         }
     }
-    void record(const LoggedAccess& now);
-    void drop_covered(Live& live, const LoggedAccess& now);
+    void record(const LoggedAccess& now, const Clock& clock);
+    void drop_covered(Live& live, const LoggedAccess& now, const Clock& clock);
 };
 
 /// Two writes of the same bytes with the same values: whoever comes last, memory is the same.

@@ -60,6 +60,7 @@ struct Item {
     bool has_issue_clock = false;
     Clock issue_clock;    // what the scalar unit had waited for when it issued this
     bool arrived = false; // sync_all: this core has been counted
+    bool repeats = false; // flag set: in program order no wait stands between it and the set before
 };
 
 /// Result of an operation that has started and not completed, when the policy separates the two.
@@ -160,6 +161,7 @@ class BlockRun {
     void place(CoreRun& c);
     void record(CoreRun& c, Item& item);
     void take_tickets(CoreRun& c, Item& item);
+    void pair_flags(CoreRun& c, Item& item);
     bool can_start(CoreRun& c, int pipe, Item& item);
     bool can_start_sync(CoreRun& c, int pipe, Item& item);
     void start(CoreRun& c, int pipe, Item& item, bool split);
@@ -189,7 +191,7 @@ class BlockRun {
     void track_issue(CoreRun& c, const Item& item);
     void track_done(CoreRun& c, const Item& item);
     void say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message,
-             std::string repair = {});
+             std::string repair = {}, std::string order = {});
 
     Launch& m_launch;
     std::int32_t m_block;

@@ -15,8 +15,7 @@ std::string core_and_pipe(const Place& p, bool several) {
 
 std::string who(const Place& p) {
     std::string s = p.stage.empty() ? p.operation : p.stage;
-    if (p.task >= 0) s += " (task " + std::to_string(p.task) + ")";
-    return s;
+    return s + when(p);
 }
 
 std::string hex(std::int64_t v) {
@@ -92,6 +91,21 @@ void BlockRun::check_accesses(const Call& call, const Clock& clock) {
     }
 }
 
+namespace {
+
+/// Does `a` come after `b` in the order the program means? A finding is told that way whichever of the two a run met first, so that
+/// every order tells the same one.
+bool comes_later(const LoggedAccess& a, const LoggedAccess& b) {
+    if (a.task >= 0 && b.task >= 0 && a.task != b.task) return a.task > b.task;
+    if (a.core == b.core) return a.sequence > b.sequence;
+    for (int i = 0; i < std::min(a.iterations.count, b.iterations.count); ++i)
+        if (auto x = a.iterations.at[std::size_t(i)], y = b.iterations.at[std::size_t(i)]; x != y) return x > y;
+    if (a.access.write != b.access.write) return b.access.write; // of one iteration, who writes comes first
+    return b.core < a.core;
+}
+
+} // namespace
+
 void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedAccess& now) {
     const bool one_pipe = old.pipe == now.pipe;
     if (one_pipe && isa::Pipe(now.pipe % pipes_per_core) == isa::Pipe::m && now.access.space == MemorySpace::acc &&
@@ -99,8 +113,7 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
         // The matrix unit orders accumulations into one tile itself unless the tile is small (hardware 2.2).
         if (now.access.bytes.bytes() >= 10 * 1024 && old.access.bytes.bytes() >= 10 * 1024) return;
     }
-    // Told in the order the program means, when tasks say so: this run may have met the later task first.
-    const bool swapped = !one_pipe && old.task >= 0 && now.task >= 0 && old.task > now.task;
+    const bool swapped = !one_pipe && comes_later(old, now);
     const LoggedAccess &earlier = swapped ? now : old, &later = swapped ? old : now;
     Place first = Findings::place_of(earlier), second = Findings::place_of(later);
     first.writes = earlier.access.write;
@@ -114,6 +127,7 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     if (!h || (!fresh && (one_pipe || harmless || h->is_error))) return; // told already, unless it turns out worse now
     const bool several = m_launch.findings.several_blocks();
     h->is_error = !one_pipe && !harmless;
+    h->second_ran_first = swapped;
     h->owner = now.access.space == MemorySpace::ddr ? now.core : m_cores[std::size_t(now.access.core)].name;
     h->begin = std::max(old.access.first, now.access.first);
     h->end = std::min(old.access.last, now.access.last);
@@ -326,7 +340,7 @@ void BlockRun::finish() {
         }
         if (m_launch.options.record) m_launch.records.push_back(std::move(c.record));
         if (!m_launch.options.hazards || !c.finished || !c.idle()) continue;
-        auto left = [&](HazardKind kind, const Instruction* setter, std::string message) {
+        auto left = [&](HazardKind kind, const Instruction* setter, std::string message, std::string order = {}) {
             Place p;
             if (setter) {
                 p.at = setter->at;
@@ -334,7 +348,10 @@ void BlockRun::finish() {
             }
             p.core = c.name;
             m_launch.findings.say(kind, false, p, std::move(message),
-                                  "await it before the end: the next launch would find it raised");
+                                  kind == HazardKind::lock_left
+                                      ? "release it on the pipe that took it"
+                                      : "await it before the end: the next launch would find it raised",
+                                  order.empty() ? "in every order" : std::move(order));
         };
         for (int set = 0; set < pipes_per_core; ++set)
             for (int wait = 0; wait < pipes_per_core; ++wait)
@@ -356,19 +373,28 @@ void BlockRun::finish() {
         const int modes = m_launch.chip.arch == "a5" ? 1 : 2; // INTRA and UNICAST share their counters there
         for (int mode = 0; mode < modes; ++mode)
             for (std::int32_t id = 0; id < m_sync.cross_ids; ++id) {
-                auto check = [&](const Counter& k, const std::string& side) {
-                    if (k.count() > 0)
-                        left(HazardKind::counter_left, k.setter,
-                             "cross-core id " + std::to_string(id) + side + " is " + std::to_string(k.count()) +
-                                 " at the end: set " + std::to_string(k.sets) + " times, awaited " +
-                                 std::to_string(k.waits));
+                auto check = [&](const Counter& k, const std::string& side, const Counter* twin = nullptr) {
+                    if (k.count() <= 0) return;
+                    std::string order = "in every order";
+                    if (k.fell_through >= 0)
+                        order += "; the wait of iteration " + std::to_string(k.fell_through) +
+                                 " falls through: the set of iteration " + std::to_string(k.fell_by) +
+                                 " is still there";
+                    else if (twin && twin->waits > k.waits)
+                        order += "; from the first wait on the cube goes on with one vector core's set: 2 sets for 1 wait";
+                    left(HazardKind::counter_left, k.setter,
+                         "cross-core id " + std::to_string(id) + side + " is " + std::to_string(k.count()) +
+                             " at the end: set " + std::to_string(k.sets) + " times, awaited " +
+                             std::to_string(k.waits),
+                         std::move(order));
                 };
                 // Each counter once: at the core that should have waited.
                 if (c.name.kind == isa::Core::vector)
                     check(counter(1, mode, c.name.subblock, id), " towards AIV" + std::to_string(c.name.subblock));
                 else
                     for (int sub = 0; sub < 2; ++sub)
-                        check(counter(0, mode, sub, id), " from AIV" + std::to_string(sub));
+                        check(counter(0, mode, sub, id), " from AIV" + std::to_string(sub),
+                              &counter(0, mode, 1 - sub, id));
             }
     }
 }

@@ -26,6 +26,27 @@ std::string_view name(HazardKind kind) {
     return "?";
 }
 
+std::string text(const program::Iterations& iterations) {
+    std::string s;
+    for (int i = 0; i < iterations.count; ++i)
+        s += (i ? ", " : "") + std::to_string(iterations.at[std::size_t(i)]);
+    return s;
+}
+std::string when(const Place& p) {
+    if (p.task >= 0) return " (task " + std::to_string(p.task) + ")";
+    return p.iterations.count ? " (iteration " + text(p.iterations) + ")" : "";
+}
+
+namespace {
+
+/// One operation of one core, as a number.
+std::int64_t occurrence(const Place& p) {
+    const std::int64_t core = p.core.kind == isa::Core::cube ? 0 : 1 + p.core.subblock;
+    return (p.sequence << 18) + std::int64_t(p.core.block) * 4 + core;
+}
+
+} // namespace
+
 Hazard* Findings::find(HazardKind kind, const Place& first, const Place& second, isa::MemorySpace memory, bool& fresh) {
     fresh = false;
     KeyType key{kind, first.at, first.operation, second.at, second.operation, memory};
@@ -41,9 +62,17 @@ Hazard* Findings::find(HazardKind kind, const Place& first, const Place& second,
         h.memory = memory;
         m_list.push_back(std::move(h));
     } else {
-        ++m_list[found->second].count;
+        Hazard& known = m_list[found->second];
+        // Two operands of one operation are one occurrence.
+        if (known.last_first != occurrence(first) || known.last_second != occurrence(second)) ++known.count;
     }
     Hazard& h = m_list[found->second];
+    h.last_first = occurrence(first);
+    h.last_second = occurrence(second);
+    if (h.times.size() < 8 && (first.iterations.count || second.iterations.count)) {
+        std::pair<std::string, std::string> pair{text(first.iterations), text(second.iterations)};
+        if (std::find(h.times.begin(), h.times.end(), pair) == h.times.end()) h.times.push_back(std::move(pair));
+    }
     if (h.tasks.size() < 8 && (first.task >= 0 || second.task >= 0)) {
         std::pair<std::int64_t, std::int64_t> pair{first.task, second.task};
         if (std::find(h.tasks.begin(), h.tasks.end(), pair) == h.tasks.end()) h.tasks.push_back(pair);
@@ -51,12 +80,14 @@ Hazard* Findings::find(HazardKind kind, const Place& first, const Place& second,
     return &h;
 }
 
-void Findings::say(HazardKind kind, bool is_error, const Place& at, std::string message, std::string repair) {
+void Findings::say(HazardKind kind, bool is_error, const Place& at, std::string message, std::string repair,
+                   std::string order) {
     bool fresh = false;
     if (Hazard* h = find(kind, at, isa::MemorySpace::ddr, fresh); h && fresh) {
         h->is_error = is_error;
         h->message = std::move(message);
         h->repair = std::move(repair);
+        h->order = std::move(order);
     }
 }
 
@@ -71,6 +102,7 @@ Place Findings::place_of(const LoggedAccess& a) {
     if (a.stages && a.stage >= 0) p.stage = (*a.stages)[std::size_t(a.stage)];
     p.task = a.task;
     p.sequence = a.sequence;
+    p.iterations = a.iterations;
     p.writes = a.access.write;
     return p;
 }

@@ -23,7 +23,8 @@ class Findings {
     Hazard* find(HazardKind kind, const Place& at, isa::MemorySpace memory, bool& fresh) {
         return find(kind, at, Place{}, memory, fresh);
     }
-    void say(HazardKind kind, bool is_error, const Place& at, std::string message, std::string repair = {});
+    void say(HazardKind kind, bool is_error, const Place& at, std::string message, std::string repair = {},
+             std::string order = {});
 
     /// Who an access belongs to, in words a report can use.
     static Place place_of(const LoggedAccess& a);

@@ -4,6 +4,7 @@
 #include "engine/base/span.hpp"
 #include "engine/execute/order.hpp"
 #include "engine/isa/enums.hpp"
+#include "engine/program/instance.hpp"
 
 #include <cstdint>
 #include <string>
@@ -40,9 +41,15 @@ struct Place {
     std::string stage; // empty outside stages
     std::int64_t task = -1;
     std::int64_t sequence = -1; // program order on its core
+    program::Iterations iterations; // of the loops around it, outermost first
     bool writes = false;
     std::string operand; // name of the tile or tensor
 };
+
+/// "1", "0, 3" for nested loops, empty outside.
+std::string text(const program::Iterations& iterations);
+/// " (task 2)", " (iteration 1)", " (iteration 0, 3)" for nested loops; empty for what happens once.
+std::string when(const Place& p);
 
 struct Hazard {
     HazardKind kind = HazardKind::race;
@@ -59,7 +66,10 @@ struct Hazard {
     std::string order;                         // the edges each side has, why they do not join
     std::string repair;                        // what to add
     std::int64_t count = 1;                    // occurrences folded into this one
+    std::int64_t last_first = -1, last_second = -1; // the latest occurrence, as numbers: both ends
+    bool second_ran_first = false;             // in the run that found it
     std::vector<std::pair<std::int64_t, std::int64_t>> tasks; // task pairs seen, at most 8
+    std::vector<std::pair<std::string, std::string>> times;   // the same for loops: iterations of both ends, "1", "0, 3"
 };
 
 } // namespace pto::execute

@@ -198,10 +198,12 @@ void BlockRun::fetch(CoreRun& c) {
     item.site = &m_launch.table.of(item.op.stmt);
     item.arrived = false;
     item.has_issue_clock = false;
+    item.repeats = false;
     c.next_sequence = item.op.sequence + 1;
     c.holding = true;
     ++m_launch.statistics.operations;
     take_tickets(c, item);
+    pair_flags(c, item);
     record(c, item);
     track_issue(c, item);
     const isa::Pipe target = item.op.pipe;

@@ -13,6 +13,10 @@ std::int64_t id_of(const Item& item, Key k) {
     const int at = item.site->keys[std::size_t(k)];
     return at >= 0 && at < int(item.op.attributes.size()) ? item.op.attributes[std::size_t(at)].scalar.integer : 0;
 }
+/// The task, or the iteration of the outermost loop; -1 outside.
+std::int64_t outermost(const Item& item) {
+    return item.op.task >= 0 ? item.op.task : item.op.iterations.count ? item.op.iterations.at[0] : -1;
+}
 void check_id(const Item& item, std::int64_t id, std::int64_t limit, const char* what) {
     if (id < 0 || id >= limit)
         throw Stop{Status::refused,
@@ -82,6 +86,17 @@ bool BlockRun::unit_flag_allows(const CoreRun& c, const Item& item) const {
     for (std::size_t i = first; i < last; ++i)
         if (bool(u.raised[i]) != wanted) return false;
     return true;
+}
+
+/// Follows sets and waits of a flag in program order, before anything runs.
+void BlockRun::pair_flags(CoreRun& c, Item& item) {
+    const bool sets = item.site->semantics == Semantics::flag_set;
+    if (!sets && item.site->semantics != Semantics::flag_wait) return;
+    const std::int64_t id = id_of(item, Key::event_id);
+    if (id < 0 || id >= m_sync.event_ids) return; // refused when it runs
+    Flag& f = m_sync.flag(c.place, item.site->set_pipe, item.site->wait_pipe, id);
+    item.repeats = sets && f.unpaired;
+    f.unpaired = sets;
 }
 
 bool BlockRun::can_start(CoreRun& c, int pipe, Item& item) {
@@ -156,14 +171,19 @@ void BlockRun::set_cross(CoreRun& c, int pipe, Item& item) {
     const SetEvent e = set_event(c, pipe, item);
     auto post = [&](Counter& k, std::int64_t shown) {
         k.setter = item.site;
+        k.raised(outermost(item));
         const std::int64_t outstanding = k.post(e);
         if (outstanding > m_launch.chip.cross_core_limit && m_launch.options.hazards)
             say(HazardKind::counter_overflow, true, c, pipe, item,
                 "cross-core id " + std::to_string(shown) + " may have " + std::to_string(outstanding) +
-                    " sets that nobody has awaited; the counter holds " +
-                    std::to_string(m_launch.chip.cross_core_limit),
+                    " sets that nobody has awaited" +
+                    (item.op.iterations.count ? " (iteration " + text(item.op.iterations) + ")" : "") +
+                    "; the counter holds " + std::to_string(m_launch.chip.cross_core_limit),
                 "let the setter wait for the other side, so that it stays at most " +
-                    std::to_string(m_launch.chip.cross_core_limit) + " ahead");
+                    std::to_string(m_launch.chip.cross_core_limit) + " ahead",
+                "nothing makes " + text(c.name) + " " + std::string(isa::name(isa::Pipe(pipe))) +
+                    " wait for the waits of the other side; early(" + text(c.name) + "." +
+                    std::string(isa::name(isa::Pipe(pipe))) + ") runs ahead");
     };
     switch (isa::CrossCoreSyncMode(item.site->sync_mode)) {
     case isa::CrossCoreSyncMode::intra_block:
@@ -198,19 +218,23 @@ void BlockRun::wait_cross(CoreRun& c, int pipe, Item& item) {
     Clock& clock = c.pipes[std::size_t(pipe)].clock;
     const auto slot = std::int16_t(pipe_slot(c.place, isa::Pipe(pipe)));
     GridArena& arena = m_launch.grid.arena;
+    const auto take = [&](Counter& k) {
+        k.awaited(outermost(item));
+        k.take(clock, slot, item.tick, arena);
+    };
     switch (isa::CrossCoreSyncMode(item.site->sync_mode)) {
     case isa::CrossCoreSyncMode::intra_block:
         if (!cube)
-            counter(1, 0, c.name.subblock, id).take(clock, slot, item.tick, arena);
+            take(counter(1, 0, c.name.subblock, id));
         else
             for (int sub = 0; sub < m_launch.grid.subblocks; ++sub)
-                counter(0, 0, sub, id).take(clock, slot, item.tick, arena);
+                take(counter(0, 0, sub, id));
         break;
     case isa::CrossCoreSyncMode::unicast_block:
         if (!cube)
-            counter(1, 1, c.name.subblock, id).take(clock, slot, item.tick, arena);
+            take(counter(1, 1, c.name.subblock, id));
         else
-            counter(0, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids).take(clock, slot, item.tick, arena);
+            take(counter(0, 1, int(id / m_sync.cross_ids), id % m_sync.cross_ids));
         break;
     case isa::CrossCoreSyncMode::inter_subblock: {
         Meeting& m = m_sync.subblocks[std::size_t(id)];
@@ -239,12 +263,14 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
         Flag& f = m_sync.flag(c.place, item.site->set_pipe, item.site->wait_pipe, id);
         const SetEvent e = set_event(c, pipe, item);
         const int waiter = pipe_slot(c.place, item.site->wait_pipe);
-        if (check && (f.raised || (f.waits > 0 && !e.clock.covers(waiter, f.last_wait))))
-            say(HazardKind::flag_twice, true, c, pipe, item,
+        // The published rule forbids two sets without a wait between them in the program. Where the program has the
+        // wait, and only time keeps the pipes from meeting, the finding is a warning: a hostile order shows the hang.
+        if (check && (item.repeats || f.raised || (f.waits > 0 && !e.clock.covers(waiter, f.last_wait))))
+            say(HazardKind::flag_twice, item.repeats, c, pipe, item,
                 "flag " + std::string(isa::name(item.site->set_pipe)) + " to " +
                     std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id) +
-                    (f.raised ? " is set while it is still raised"
-                              : " may be set again before the wait has cleared it"),
+                    (item.repeats ? " is set again and no wait stands between: a flag is one bit"
+                                  : " may be set again before the wait has cleared it"),
                 "let " + std::string(isa::name(item.site->set_pipe)) + " wait for a flag that " +
                     std::string(isa::name(item.site->wait_pipe)) + " sets after its wait, or use another id");
         if (f.raised)
@@ -260,6 +286,7 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
         Flag& f = m_sync.flag(c.place, item.site->set_pipe, item.site->wait_pipe, id_of(item, Key::event_id));
         join(p.clock, f.set.clock, m_launch.grid.arena);
         f.raised = false;
+        f.awaited_at = item.op.iterations;
         f.last_wait = item.tick;
         ++f.waits;
         if (scalar_learned) ++c.scalar_version;
@@ -385,9 +412,9 @@ void BlockRun::complete(CoreRun& c, int pipe, Item& item) {
 }
 
 void BlockRun::say(HazardKind kind, bool is_error, const CoreRun& c, int pipe, const Item& item, std::string message,
-                   std::string repair) {
+                   std::string repair, std::string order) {
     m_launch.findings.say(kind, is_error, Findings::place_of(self_of(c, pipe, item)), std::move(message),
-                          std::move(repair));
+                          std::move(repair), std::move(order));
 }
 
 LoggedAccess BlockRun::self_of(const CoreRun& c, int pipe, const Item& item) const {
@@ -400,6 +427,7 @@ LoggedAccess BlockRun::self_of(const CoreRun& c, int pipe, const Item& item) con
     a.tick = item.tick;
     a.task = item.op.task;
     a.sequence = item.op.sequence;
+    a.iterations = item.op.iterations;
     a.grid = c.pipes[std::size_t(pipe)].clock.grid;
     return a;
 }

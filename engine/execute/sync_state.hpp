@@ -5,6 +5,7 @@
 #include "engine/execute/clock.hpp"
 #include "engine/execute/hazard.hpp"
 #include "engine/machine/chip.hpp"
+#include "engine/program/instance.hpp"
 
 #include <array>
 #include <cstdint>
@@ -47,9 +48,11 @@ struct SetEvent {
 /// A binary flag (set_pipe, wait_pipe, id) of one core.
 struct Flag {
     bool raised = false;
+    bool unpaired = false; // in program order: the last set has no wait yet
     std::int64_t sets = 0, waits = 0;
     SetEvent set;
     std::uint32_t last_wait = 0; // tick of the last wait on the waiting pipe
+    program::Iterations set_at, awaited_at; // when both happened last
     const Instruction* setter = nullptr;
 };
 
@@ -61,7 +64,19 @@ struct Counter {
     std::deque<std::pair<std::int16_t, std::uint32_t>> waits_open; // waits that no set is known to follow yet
     std::int64_t waits_covered = 0;
     const Instruction* setter = nullptr;
+    std::deque<std::int64_t> raised_in; // outermost iteration, or task, of each outstanding set; the oldest few
+    std::int64_t fell_through = -1;     // iteration of the first wait that an earlier iteration's set let pass
+    std::int64_t fell_by = -1;          // ... and the iteration of that set
     std::int64_t count() const { return sets - waits; }
+    void raised(std::int64_t iteration) {
+        if (raised_in.size() < 64) raised_in.push_back(iteration);
+    }
+    void awaited(std::int64_t iteration) {
+        if (raised_in.empty()) return;
+        const std::int64_t set = raised_in.front();
+        raised_in.pop_front();
+        if (fell_through < 0 && set >= 0 && set < iteration) fell_through = iteration, fell_by = set;
+    }
     /// Records a set; returns how many may be outstanding after it.
     std::int64_t post(const SetEvent& e);
     /// Consumes one; joins every set that must have happened before.

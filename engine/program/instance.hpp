@@ -48,6 +48,14 @@ struct OperandInstance {
     std::vector<TensorValue> tensors;  // mixed
 };
 
+/// Which iteration of the loops around it an operation belongs to, outermost loop first.
+struct Iterations {
+    static constexpr int most = 4;
+    std::array<std::int32_t, most> at{};
+    std::int32_t count = 0;
+    bool operator==(const Iterations&) const = default;
+};
+
 struct OpInstance {
     const ir::Stmt* stmt = nullptr;              // holds an ir::Op, VectorCall or SimtLaunch
     const isa::OpRow* row = nullptr;             // null for vector calls and SIMT launches
@@ -59,6 +67,7 @@ struct OpInstance {
     std::int32_t stage = -1;                     // index into CoreCode::stages, -1 outside stages
     std::int64_t task = -1;                      // task number, -1 when unknown
     std::int64_t sequence = 0;                   // program order on its core
+    Iterations iterations;
     std::int32_t scalar_instructions = 0;        // scalar work since the previous issue
 };
 

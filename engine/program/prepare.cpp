@@ -12,6 +12,12 @@ Prepared::Prepared(const Program& program, const CoreCode& code) : kernel(progra
     }
     instrs.resize(core.code.size());
     for (std::size_t i = 0; i < core.code.size(); ++i) prepare_instr(i);
+    for (std::size_t i = 0; i < core.code.size(); ++i) {
+        const Instr& enter = core.code[i];
+        if (enter.kind != InstrKind::loop_enter) continue;
+        for (std::size_t k = i + 1; k < std::size_t(enter.target) && k < instrs.size(); ++k)
+            if (core.code[k].kind == InstrKind::issue && instrs[k].loops.size() < std::size_t(Iterations::most)) instrs[k].loops.push_back(enter.loop);
+    }
 }
 
 OperandRecipe Prepared::recipe(const ir::OperandValue& v) {

@@ -28,6 +28,7 @@ struct PreparedInstr {
     std::vector<OperandRecipe> operands, attributes;
     std::int32_t guard_loop = -1;          // branch: the condition is `var < stop` of this enclosing loop, true inside it by construction
     std::int32_t bind_cell = -1;           // tile_bind of a view: its own valid-shape cell
+    std::vector<std::int32_t> loops;       // issue: the loops around it, outermost first, at most Iterations::most
 };
 
 class Prepared {

@@ -373,6 +373,8 @@ bool Sequencer::do_issue(const PreparedInstr& p) {
     out.stage = m_stages.empty() ? -1 : m_stages.back().stage;
     out.task = m_stages.empty() ? -1 : m_stages.back().task;
     out.sequence = m_sequence++;
+    out.iterations.count = std::int32_t(p.loops.size());
+    for (std::size_t k = 0; k < p.loops.size(); ++k) out.iterations.at[k] = std::int32_t(m_loops[std::size_t(p.loops[k])].done);
     out.scalar_instructions = std::int32_t(std::min<std::int64_t>(m_scalar_since - 1, 0x7FFFFFFF));
     m_scalar_since = 0;
     return true;
