@@ -145,13 +145,13 @@ void constant(PyObject* node, Expr& e) {
 } // namespace
 
 Converter::Converter(const pto::SourceMap& sources, pto::FileId file)
-    : m_lines(sources.file(file).line_starts), m_file(file), m_size(std::int32_t(sources.file(file).text.size())) {}
+    : m_lines(sources.file(file).line_starts), m_file(file), m_text(sources.file(file).text) {}
 
 std::int32_t Converter::offset(PyObject* node, PyObject* line_name, PyObject* column_name) const {
     std::int32_t line = int_of(node, line_name), column = int_of(node, column_name);
     if (line <= 0) return 0;
-    if (std::size_t(line) > m_lines.size()) return m_size;
-    return std::min(m_lines[std::size_t(line - 1)] + column, m_size);
+    if (std::size_t(line) > m_lines.size()) return std::int32_t(m_text.size());
+    return std::min(m_lines[std::size_t(line - 1)] + column, std::int32_t(m_text.size()));
 }
 
 pto::Span Converter::span(PyObject* node) const {
@@ -250,7 +250,11 @@ Stmt Converter::statement(PyObject* node) const {
     const Names& n = names();
     Stmt s;
     s.at = s.header = span(node);
-    auto up_to = [&](const Expr& last) { s.header.end = last.at.end; };
+    auto up_to = [&](const Expr& last) { // and including the colon, which no node holds; a comment in a bracket may hold another one
+        std::size_t at = std::size_t(last.at.end);
+        while (at < m_text.size() && m_text[at] != ':') at = m_text[at] == '#' ? std::min(m_text.find('\n', at), m_text.size()) : at + 1;
+        s.header.end = std::int32_t(std::min(at + 1, m_text.size()));
+    };
     switch (n.kind(node)) {
     case Node::expr:
         s.kind = StmtKind::expression;

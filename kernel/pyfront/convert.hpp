@@ -6,6 +6,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string_view>
+
 namespace xpto::pyfront {
 
 /// Converts nodes of one text. Needs the GIL.
@@ -24,7 +26,7 @@ class Converter {
 
     const std::vector<std::int32_t>& m_lines;
     pto::FileId m_file;
-    std::int32_t m_size;
+    std::string_view m_text;
 };
 
 } // namespace xpto::pyfront
