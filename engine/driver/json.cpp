@@ -52,6 +52,7 @@ json loop_json(const Compiled& c, std::size_t index) {
         const sync::LoopPlan& plan = c.plan->loops[index];
         auto end = [&](const sync::EdgeEnd& e) { return loop.stages[std::size_t(e.stage.index)].name; };
         auto pipe = [](const sync::EdgeEnd& e) { return std::string(isa::name(e.pipe)); };
+        auto role = [](const sync::EdgeEnd& e) { return isa::reads(e.role) ? isa::writes(e.role) ? "RW" : "R" : "W"; };
         for (const sync::Edge& e : plan.edges) {
             json row{{"kind", sync::name(e.kind)},
                      {"from", end(e.from)},
@@ -60,6 +61,8 @@ json loop_json(const Compiled& c, std::size_t index) {
                      {"to_buffer", (*c.model)[e.to.buffer].name},
                      {"from_pipe", pipe(e.from)},
                      {"to_pipe", pipe(e.to)},
+                     {"from_role", role(e.from)},
+                     {"to_role", role(e.to)},
                      {"distance", e.distance},
                      {"task_offset", e.task_offset},
                      {"ids", e.ids},

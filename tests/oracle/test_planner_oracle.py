@@ -1,0 +1,66 @@
+"""The comparison notices what it must notice; with an external checkout (UPSTREAM=dir) it runs over the cases and some kernels."""
+from __future__ import annotations
+
+import copy
+import os
+
+import pytest
+
+import run as oracle
+from differences import compare_acceptance, compare_plans, compare_refusals, their_rule
+from ours import plan
+from plans import LoopPlan, Permit, Refusal, Site
+
+from xpto import kernel as kernels
+
+
+def our_plan() -> LoopPlan:
+    source = next(s["source"] for n, s, _ in oracle.case_files() if n == "relu_matmul_preload2")
+    space = oracle.execute("relu_matmul_preload2", source)
+    kernel = next(v for v in space.values() if isinstance(v, kernels.OperatorKernel))
+    loops, refusal, language = plan(kernel.compile())
+    assert refusal is None and not language
+    return loops[0]
+
+
+def test_equal_plans_have_no_difference():
+    ours = our_plan()
+    assert len(ours.edges) == 6 and len(ours.sites) == 12 and len(ours.prefire) == len(ours.drain) == 6
+    assert compare_plans(copy.deepcopy(ours), ours) == []
+
+
+@pytest.mark.parametrize("what, change", [
+    ("delays", lambda p: p.delays.__setitem__(1, 2)),
+    ("depth", lambda p: setattr(p, "depth", 7)),
+    ("edges", lambda p: p.edges.__setitem__(0, p.edges[0]._replace(distance=9))),
+    ("edges", lambda p: p.edges.pop()),
+    ("sites", lambda p: p.sites.append(Site("q1", "wait", "FIX", (0, 1), 2))),
+    ("sites", lambda p: p.sites.__setitem__(0, p.sites[0]._replace(modulus=1))),
+    ("prefire", lambda p: p.prefire.pop()),
+    ("drain", lambda p: p.drain.append(Permit("cube", "FIX", 15))),
+])
+def test_a_changed_plan_is_an_unexplained_difference(what, change):
+    ours = our_plan()
+    theirs = copy.deepcopy(ours)
+    change(theirs)
+    found = compare_plans(theirs, ours)
+    assert [d.kind for d in found] == [what] and found[0].rule == ""
+
+
+def test_refusals_are_matched_by_rule():
+    cycle = Refusal("pipeline: the stage/buffer dependencies form a cycle that no cross-core sync can satisfy")
+    none = {"other names": False, "producer writes twice": False, "outer id list": False, "helper touches": False, "depth": False}
+    assert their_rule(cycle.message) == {"K43"}
+    assert compare_refusals(cycle, Refusal("", ("K43",)), None, none) is None
+    assert compare_refusals(cycle, None, None, none).rule == ""
+    assert compare_refusals(cycle, Refusal("", ("K40",)), None, none).rule == ""
+    assert compare_acceptance(Refusal("", ("S2",))).rule == "[S]"
+    assert compare_acceptance(Refusal("", ("K46",))).rule == ""
+    assert compare_acceptance(Refusal("", ("K46", "S2"))).rule == ""
+
+
+def test_against_a_checkout(capsys):
+    checkout = os.environ.get("UPSTREAM", "")
+    if not checkout:
+        pytest.skip("no external checkout: set UPSTREAM=dir to compare with its planner (make planner-oracle UPSTREAM=dir)")
+    assert oracle.main([checkout, "--count", "40"]) == 0, capsys.readouterr().out
