@@ -78,14 +78,17 @@ void check_sync(const SyncIndex& x, const Firing& f, const machine::Chip& chip, 
             if (!f.fired[std::size_t(set)]) break;
             const bool awaited = k < g.waits.size();
             if (awaited && f.start[std::size_t(set)][std::size_t(g.core * pipe_count + g.wait_pipe)] >= t.events[std::size_t(g.waits[k])].index) continue;
+            // The published rule is about the program: a wait stands between two sets. Where one does, only time decides; that is told, not refused.
+            const bool between = awaited && t.events[std::size_t(g.waits[k])].order < t.events[std::size_t(set)].order;
             if (Hazard* h = out.open(HazardKind::flag_twice, place_key(t, g.sets[k]), place_key(t, set), g.id)) {
+                h->is_error = !between;
                 h->first = place_of(t, g.sets[k]), h->second = place_of(t, set);
                 h->id = g.id, h->tasks = tasks;
                 h->message = name + " may be set again before " + (awaited ? "the wait for the first set" : "anything waited for the first set") + ": a flag is one bit";
                 h->missing = "the wait before the second set";
                 h->repair = "use one id per buffer, or make " + std::string(isa::name(isa::Pipe(g.set_pipe))) + " wait for a flag that " + std::string(isa::name(isa::Pipe(g.wait_pipe))) + " sets back";
             }
-            break;
+            if (!between) break;
         }
         if (f.finished && t.complete && g.sets.size() > g.waits.size()) {
             if (Hazard* h = out.open(HazardKind::flag_left, place_key(t, g.sets.back()), "", g.id)) {

@@ -112,6 +112,30 @@ TEST_CASE("a binary flag that is set twice loses one, which hangs in a hostile o
     CHECK(found(out, HazardKind::flag_twice));
 }
 
+TEST_CASE("only time between two sets is a warning; two sets without a wait in the program are an error") {
+    AddKernel waits(true, false, true); // set, wait, set, wait: nothing keeps the loads from running ahead
+    const auto told = run(waits.program, waits.k.arguments, under("program"));
+    INFO(all_messages(told));
+    const execute::Hazard* h = find_hazard(told, HazardKind::flag_twice);
+    REQUIRE(h);
+    CHECK_FALSE(h->is_error);
+
+    KernelBuilder k;
+    std::vector<float> x = numbers(256), y(256, 7.0f);
+    const auto tx = k.tensor("x", x, {4, 64}), ty = k.tensor("y", y, {4, 64});
+    auto& b = k.vector;
+    const auto t = b.slot(b.group("t", tile_type(4, 64, M::vec), {0}));
+    b.op("load", {t, tx, ir::ExprList{b.num(0), b.num(0)}});
+    b.flag_set(P::mte2, P::mte3, 3);
+    b.flag_set(P::mte2, P::mte3, 3);
+    b.flag_wait(P::mte2, P::mte3, 3);
+    b.op("store", {ty, t, ir::ExprList{b.num(0), b.num(0)}});
+    const auto refused = run(k.build(false, true, false), k.arguments);
+    h = find_hazard(refused, HazardKind::flag_twice);
+    REQUIRE(h);
+    CHECK(h->is_error);
+}
+
 TEST_CASE("a wait without a set is a hang with its reason") {
     KernelBuilder k;
     std::vector<float> x = numbers(256), y(256, 7.0f);

@@ -55,11 +55,12 @@ inline execute::ExecuteOptions under(const std::string& order) {
     o.order = *execute::parse_order(order);
     return o;
 }
-inline bool found(const execute::Outcome& o, execute::HazardKind kind) {
+inline const execute::Hazard* find_hazard(const execute::Outcome& o, execute::HazardKind kind) {
     for (const execute::Hazard& h : o.hazards)
-        if (h.kind == kind) return true;
-    return false;
+        if (h.kind == kind) return &h;
+    return nullptr;
 }
+inline bool found(const execute::Outcome& o, execute::HazardKind kind) { return find_hazard(o, kind) != nullptr; }
 inline std::string all_messages(const execute::Outcome& o) {
     std::string s = std::string(execute::name(o.status)) + ": " + o.message + "\n";
     for (const execute::Hazard& h : o.hazards)
