@@ -12,7 +12,9 @@ using isa::MemorySpace;
 
 /// Bytes that a tile of this type needs, the spare row behind each of its column blocks included.
 std::int64_t needed_bytes(const isa::TileType& type) {
-    std::int64_t last = isa::footprint(isa::tile_map(type), 0, 0, 0, type.shape[0], type.shape[1]).last();
+    std::array<std::int32_t, 2> used = type.shape;
+    if (type.compact == 2 && used[0] % 16 == 1) --used[0]; // the spare row is declared: 65 rows for 64
+    std::int64_t last = isa::footprint(isa::tile_map(type, used), 0, 0, 0, used[0], used[1]).last();
     return type.compact == 2 ? last + 32 : last;
 }
 

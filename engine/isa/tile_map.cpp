@@ -87,9 +87,15 @@ TileMap tile_map(const TileType& type, std::array<std::int32_t, 2> valid) {
         m.row_near = 1, m.col_near = rows;
         return m;
     }
-    const bool follow_valid = type.compact == 1 || (type.memory == MemorySpace::acc && !type.fixed_valid);
-    const std::int64_t row_extent = type.compact == 2 ? rows + 1 : round_up(follow_valid ? valid[0] : rows, 16);
-    const std::int64_t col_extent = type.compact == 2 ? cols + 1 : round_up(follow_valid ? valid[1] : cols, 16);
+    // L1 keeps its physical strides: loads, inserts and moves out of it count in declared rows whatever `compact` says.
+    const bool follow_valid = (type.compact == 1 && type.memory != MemorySpace::mat) || (type.memory == MemorySpace::acc && !type.fixed_valid);
+    // In UB the declared rows are the stride as they stand: 65 rows keep the column blocks off the same bank.
+    const auto extent = [&](std::int64_t physical, std::int32_t valid_extent) {
+        if (type.compact == 2) return round_up(valid_extent, 16) + 1;
+        if (follow_valid) return round_up(valid_extent, 16);
+        return type.memory == MemorySpace::vec ? physical : round_up(physical, 16);
+    };
+    const std::int64_t row_extent = extent(rows, valid[0]), col_extent = extent(cols, valid[1]);
     switch (type.layout) {
     case Layout::nd:
     case Layout::dn: m.row_near = cols, m.col_near = 1; break;

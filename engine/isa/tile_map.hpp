@@ -38,8 +38,9 @@ inline std::int32_t fractal_width(std::int32_t fractal_bytes, int bits) { return
 
 /// The map of a tile.
 ///   in   type    physical shape, layout, fractal, compact
-///        valid   current valid rows and columns. They matter for compact = 1 and for Acc tiles whose valid shape is not fixed: there the
-///                stride between fractal columns follows the valid rows, rounded up to 16, not the physical ones
+///        valid   current valid rows and columns. They matter for compact = 1 outside Mat, for compact = 2 and for Acc tiles whose valid shape
+///                is not fixed: there the stride between fractal columns follows the valid rows, rounded up to 16 (one row more for 2), not
+///                the physical ones. Vec tiles are not rounded: 65 rows are a stride of 65
 /// A tile of one column is column-major without fractals whatever its type says.
 TileMap tile_map(const TileType& type, std::array<std::int32_t, 2> valid);
 /// The map under the physical shape.

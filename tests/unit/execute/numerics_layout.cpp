@@ -66,6 +66,8 @@ TEST_CASE("offsets are those of the language page") {
     const auto zz = tile_map(tile(48, 64, DType::fp16, MemorySpace::mat, Layout::zz));
     const auto scale_a = tile_map(tile(48, 8, DType::fp8e8m0, MemorySpace::mat, Layout::zz, 32));
     const auto scale_b = tile_map(tile(8, 48, DType::fp8e8m0, MemorySpace::mat, Layout::nn, 32));
+    const auto odd = tile_map(tile(65, 64, DType::fp16, MemorySpace::vec, Layout::nz)); // UB: the rows are the stride
+    CHECK(odd.offset(3, 17) == 65 * 16 + 3 * 16 + 1);
     const auto staging = tile_map(tile(64, 32, DType::fp32, MemorySpace::vec, Layout::nz, 512, 2));
     for (int r = 0; r < 40; ++r)
         for (int c = 0; c < 32; ++c) {
@@ -100,6 +102,11 @@ TEST_CASE("compact tiles and dynamic accumulators follow their valid rows") {
     CHECK(tile_map(left, {33, 64}).offset(0, 16) == 48 * 16);
     left.compact = 0;
     CHECK(tile_map(left, {33, 64}).offset(0, 16) == 64 * 16);
+    auto mat = tile(64, 64, DType::fp16, MemorySpace::mat, Layout::nz, 512, 1); // L1 counts in declared rows
+    CHECK(tile_map(mat, {40, 64}).col_far == 64 * 16);
+    auto spare = tile(65, 64, DType::fp16, MemorySpace::vec, Layout::nz, 512, 2); // the spare row is declared
+    CHECK(tile_map(spare, {64, 64}).col_far == 65 * 16);
+    CHECK(tile_map(spare, {40, 64}).col_far == 49 * 16);
     auto acc = tile(64, 64, DType::fp32, MemorySpace::acc, Layout::nz, 1024);
     CHECK(tile_map(acc, {33, 64}).offset(0, 16) == 48 * 16);
     acc.fixed_valid = true;
