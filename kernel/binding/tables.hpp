@@ -7,4 +7,5 @@ namespace xpto {
 void bind_tables(pybind11::module_& m);
 void bind_compile(pybind11::module_& m);
 void bind_launch(pybind11::module_& m);
+void bind_backend(pybind11::module_& m);
 } // namespace xpto

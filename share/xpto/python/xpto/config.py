@@ -10,7 +10,8 @@ _KNOWN: dict[str, tuple[Any, tuple[Any, ...] | type, str]] = {
     "target": ("", str, "chip to compile for; empty: the decorator's arch=, then PYPTOPRO_JIT_ARCH, then ascend950"),
     "check": ("strict", ("strict", "warn"), "strict: what is not proven is refused; warn: compiled and marked"),
     "lang": ("auto", ("auto", "en", "zh"), "language of messages"),
-    "device": ("sim", str, "where kernels run: sim; %pto_device says what the others lack"),
+    "device": ("sim", str, "where kernels run: sim, host or npu:N; %pto_device says what the others lack"),
+    "timeout": ("60", str, "seconds a launch on host or a card may take"),
 }
 
 values: dict[str, Any] = {key: os.environ.get(f"XPTO_{key.upper()}", default) for key, (default, _, _) in _KNOWN.items()}
@@ -26,7 +27,13 @@ def set_value(key: str, value: Any) -> None:
         raise PtoError(f"{key} is one of {', '.join(map(str, allowed))}, not {value!r}")
     if key == "device":
         from xpto import places
-        value = places.check(value)
+        value = places.check(value, look=True)
+    if key == "timeout":
+        try:
+            if not float(value) > 0:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise PtoError(f"timeout is a number of seconds, not {value!r}") from None
     values[key] = value
 
 

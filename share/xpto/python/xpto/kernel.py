@@ -127,7 +127,7 @@ class OperatorKernel:
     def launch(self, args: tuple, kwargs: Mapping[str, Any], *, block_dim: int = 1, tiling_key: Mapping[str, int] | None = None,
                datatype: Mapping[str, Any] | None = None, **options: Any) -> Run:
         """One run with everything said by keyword: order, seed, hostile, check, device. Returns what happened."""
-        places.check(str(options.pop("device", None) or config.values["device"]))
+        device = places.check(str(options.pop("device", None) or config.values["device"]))
         key = self._checked_key(tiling_key)
         static = self._static_shapes(args, kwargs)
         compiled = self.compile(tiling_key=key, datatype=self._datatypes(datatype), static_shapes=static)
@@ -136,6 +136,10 @@ class OperatorKernel:
         params = compiled.native.params()
         values = arguments.bind(self.__name__, params, args, kwargs, self._defaults())
         converted = arguments.convert(self.__name__, params, values)
+        if device != "sim":
+            self.last_run = places.launch(device, self, compiled, values, converted, block_dim, options)
+            return self.last_run
+        options.pop("wait", None)  # the simulator is done when it returns
         run = Run(self, compiled, compiled.native.launch(converted, block_dim, {**config.launch_options(), **options}),
                   {p["name"]: v for p, v in zip(params, values)})
         self.last_run = run
