@@ -52,6 +52,7 @@ Sequencer::Sequencer(std::shared_ptr<const Prepared> code, const CoreSetup& setu
         if (d.cursor.valid()) m_frame[std::size_t(d.cursor.index)] = integer_cell(d.slots() - 1);
     m_loops.resize(std::size_t(m_code->core.loops));
     m_forced.assign(std::size_t(m_code->core.loops), -1);
+    m_watched.assign(std::size_t(m_code->core.loops), false);
     m_stage_entries.assign(m_code->core.stages.size(), 0);
     m_instances.resize(m_code->core.code.size());
 
@@ -162,6 +163,22 @@ Scalar Sequencer::field(ir::StructId s, std::int32_t record, std::int32_t field,
     return scalar_of(m_frame[std::size_t(at.base + record * at.record + element)], (*m_code->core.function)[s].fields[std::size_t(field)].dtype);
 }
 
+std::size_t Sequencer::tiles_digest(std::span<const ir::TileVarId> handles, std::span<const ir::TileDeclId> declarations) const {
+    std::size_t h = 0;
+    const auto mix = [&](std::int64_t v) { h = (h ^ std::size_t(v)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; };
+    const auto mix_valid = [&](const ValidCell& v) { mix(v.known ? std::int64_t(v.rows) << 32 | v.cols : -1); };
+    for (ir::TileVarId id : handles) {
+        const Handle& t = m_tiles[std::size_t(id.index)];
+        mix(t.bound);
+        if (!t.bound) continue;
+        mix(t.value.address), mix(t.value.decl.index), mix(t.value.slot), mix(t.value.row_stride), mix(std::int64_t(reinterpret_cast<std::intptr_t>(t.value.type)));
+        mix_valid(m_valid[std::size_t(t.value.valid_cell)]);
+    }
+    for (ir::TileDeclId d : declarations)
+        for (std::int32_t s = 0; s < (*m_code->core.function)[d].slots(); ++s) mix_valid(m_valid[std::size_t(m_code->slot_cells[std::size_t(d.index)] + s)]);
+    return h;
+}
+
 const OpInstance& Sequencer::current() const { return *m_instances.at(std::size_t(m_issued)); }
 bool Sequencer::needs_value() const { return m_waiting == Waiting::value || m_waiting == Waiting::words; }
 
@@ -182,6 +199,7 @@ void Sequencer::start_loop(const PreparedInstr& p, std::int64_t trips) {
         return;
     }
     set_loop_var(i, s);
+    if (m_watched[std::size_t(i.loop)]) m_begun = i.loop;
     ++m_pc;
 }
 
@@ -196,8 +214,9 @@ Step Sequencer::next(std::int64_t budget) {
         m_waiting = Waiting::finish;
         return Step::fault;
     };
+    m_begun = -1;
     for (;;) {
-        if (m_scalar_total >= limit) return Step::budget;
+        if (m_scalar_total >= limit || m_begun >= 0) return Step::budget;
         const PreparedInstr& p = code.instrs[std::size_t(m_pc)];
         const Instr& i = *p.instr;
         ++m_scalar_total, ++m_scalar_since;
@@ -263,6 +282,7 @@ Step Sequencer::next(std::int64_t budget) {
             if (++s.done < s.trips) {
                 s.value = wrap_add(s.value, s.step);
                 set_loop_var(i, s);
+                if (m_watched[std::size_t(i.loop)]) m_begun = i.loop;
                 m_pc = i.target;
             } else {
                 s.running = false;

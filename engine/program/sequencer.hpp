@@ -41,7 +41,7 @@ struct CoreSetup {
 enum class Step : std::uint8_t {
     issue,    // current() is the next operation
     question, // question() needs an answer before the next step
-    budget,   // the step budget ran out; call next() again
+    budget,   // the step budget ran out, or a watched loop begins an iteration; call next() again
     fault,    // fault() says what the scalar code did wrong
     finished,
 };
@@ -98,6 +98,10 @@ class Sequencer {
 
     /// Loop `loop` (CoreCode numbering) runs exactly `trips` times, whatever its bounds say; negative removes the override.
     void force_trips(std::int32_t loop, std::int64_t trips);
+    /// next() also returns (Step::budget) when an iteration of this loop, whose trips are forced, begins: before anything of it has run.
+    void watch_loop(std::int32_t loop) { m_watched.at(std::size_t(loop)) = true; }
+    /// The watched loop whose iteration has just begun, -1 when next() returned for another reason.
+    std::int32_t begun_loop() const { return m_begun; }
     /// Completed-trip count of a running loop, -1 when it is not running.
     std::int64_t loop_trip(std::int32_t loop) const;
     /// Trips that the bounds ask for, known once the loop was entered with known bounds; -1 otherwise.
@@ -110,6 +114,8 @@ class Sequencer {
     /// Current value of a variable; for tests, views and prints.
     Scalar variable(ir::VarId v) const;
     Scalar field(ir::StructId s, std::int32_t record, std::int32_t field, std::int32_t element = 0) const;
+    /// Digest of where these handles lie and of the valid shapes of these declarations' slots: equal digests, equal tiles.
+    std::size_t tiles_digest(std::span<const ir::TileVarId> handles, std::span<const ir::TileDeclId> declarations) const;
 
   private:
     struct LoopState {
@@ -160,6 +166,8 @@ class Sequencer {
     std::vector<bool> m_tensor_known;            // address and strides are known
     std::vector<LoopState> m_loops;
     std::vector<std::int64_t> m_forced;
+    std::vector<bool> m_watched;
+    std::int32_t m_begun = -1;
     std::vector<StageFrame> m_stages;
     std::vector<std::int64_t> m_stage_entries;
     std::vector<std::unique_ptr<OpInstance>> m_instances; // one per issue site, by instruction

@@ -7,6 +7,7 @@ namespace pto::verify {
 
 struct LoopClass {
     std::string signature;       // variable and bounds as text
+    std::string length;          // bounds as text when they cannot change during a run, else empty: equal text, equal length
     std::int32_t parent = -1;    // enclosing class
     bool innermost = true;       // no class inside
     Span at;
@@ -16,9 +17,7 @@ struct LoopClass {
 struct Loops {
     std::vector<LoopClass> classes;
     std::vector<std::map<std::int32_t, std::int32_t>> class_of; // per program core: loop -> class
-    std::int64_t period = 1;     // least common multiple of slot counts and of the constants in remainders
-    std::int64_t reach = 1;      // largest of them: how far back a task can look
-    bool period_capped = false;
+    bool contains(std::int32_t outer, std::int32_t inner) const; // strictly
 };
 
 /// Loops whose body holds cross-core sync, flags, sync_all or a stage. Loops of the two cores with equal variable and bounds are paired

@@ -1,205 +1,52 @@
 #include "engine/verify/periodic.hpp"
 
 #include "engine/program/prepared.hpp"
-#include "engine/verify/findings.hpp"
+#include "engine/verify/growth.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace pto::verify {
 namespace {
 
-using program::Instr;
-using program::InstrKind;
-
-/// How a value depends on the number of the task: not at all or through remainders; as a sum of counters; in any other way.
-enum class Growth : std::uint8_t { none, linear, wild };
-Growth join(Growth a, Growth b) { return std::max(a, b); }
-
-class Growths {
-  public:
-    Growths(const program::CoreCode& core, const std::vector<std::int32_t>& counters) : m_core(core), m_f(*core.function) {
-        m_vars.assign(m_f.vars.size(), Growth::none);
-        for (const ir::Struct& s : m_f.structs) m_fields.emplace_back(s.fields.size(), Growth::none);
-        for (std::size_t i = 0; i < core.code.size(); ++i)
-            if (core.code[i].kind == InstrKind::loop_enter && std::find(counters.begin(), counters.end(), core.code[i].loop) != counters.end()) {
-                m_vars[std::size_t(core.code[i].var.index)] = Growth::linear;
-                m_ranges.emplace_back(std::int32_t(i), core.code[i].target);
-            }
-        // Self-dependence inside the loop: x = x + step counts; anything stronger is wild.
-        for (const auto& [begin, end] : m_ranges)
-            for (std::int32_t i = begin; i < end; ++i) self_dependence(core.code[std::size_t(i)], begin, end);
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (const Instr& in : core.code) {
-                if (in.kind == InstrKind::assign) changed |= raise(m_vars[std::size_t(in.var.index)], of(in.expr));
-                if (in.kind == InstrKind::field_assign) {
-                    const auto& a = std::get<ir::FieldAssign>(in.stmt->what);
-                    changed |= raise(field(a.target.structure, a.field), of(a.value));
-                }
-                if (in.kind == InstrKind::loop_enter) {
-                    const auto& l = std::get<ir::Loop>(in.stmt->what);
-                    changed |= raise(m_vars[std::size_t(in.var.index)], join(of(l.start), of(l.step)));
-                }
-            }
-        }
+/// The lengths of the task loops as seen by scalar code: variables and sizes that stand alone as an end.
+struct Lengths {
+    std::set<std::int32_t> vars;
+    std::set<std::pair<std::int32_t, std::int64_t>> sizes; // tensor, axis
+    bool read_by(const ir::Function& f, ir::ExprId id) const {
+        if (!id.valid()) return false;
+        const ir::Expr& e = f[id];
+        if (e.op == ir::ExprOp::var) return vars.count(e.var.index) > 0;
+        if (e.op == ir::ExprOp::dim) return sizes.count({e.tensor.index, e.integer}) > 0;
+        return read_by(f, e.a) || read_by(f, e.b) || read_by(f, e.c);
     }
-
-    Growth of(ir::ExprId id) const {
-        if (!id.valid()) return Growth::none;
-        const ir::Expr& e = m_f[id];
-        using E = ir::ExprOp;
-        switch (e.op) {
-        case E::var: return m_vars[std::size_t(e.var.index)];
-        case E::field: // which record is chosen by a remainder; its content has the field's growth
-            return join(of(e.a) == Growth::none && of(e.b) == Growth::none ? Growth::none : Growth::wild, m_fields[std::size_t(e.structure.index)][std::size_t(e.integer)]);
-        case E::add:
-        case E::sub: return join(of(e.a), of(e.b));
-        case E::negate: return of(e.a);
-        case E::cast: return isa::bits(e.dtype) == 64 && !isa::is_float(e.dtype) ? of(e.a) : of(e.a) == Growth::none ? Growth::none : Growth::wild;
-        case E::mul: {
-            const Growth a = of(e.a), b = of(e.b);
-            return a != Growth::none && b != Growth::none ? Growth::wild : join(a, b);
-        }
-        case E::mod:
-            if (m_f.constant(e.b) && *m_f.constant(e.b) > 0) return of(e.a) == Growth::wild ? Growth::wild : Growth::none;
-            [[fallthrough]];
-        default: return join(join(of(e.a), of(e.b)), of(e.c)) == Growth::none ? Growth::none : Growth::wild;
-        }
-    }
-
-  private:
-    static bool raise(Growth& g, Growth to) {
-        if (to <= g) return false;
-        g = to;
-        return true;
-    }
-    Growth& field(ir::StructId s, std::int32_t k) { return m_fields[std::size_t(s.index)][std::size_t(k)]; }
-
-    /// Nodes: variables and fields. Does `from`'s value reach `node` outside a remainder, following assignments inside the loop?
-    struct Node {
-        std::int32_t var = -1, structure = -1, field = -1;
-        auto operator<=>(const Node&) const = default;
-    };
-    void raw_reads(ir::ExprId id, std::set<Node>& out) const {
-        if (!id.valid()) return;
-        const ir::Expr& e = m_f[id];
-        if (e.op == ir::ExprOp::mod && m_f.constant(e.b) && *m_f.constant(e.b) > 0) return;
-        if (e.op == ir::ExprOp::var) out.insert({e.var.index, -1, -1});
-        if (e.op == ir::ExprOp::field) out.insert({-1, e.structure.index, std::int32_t(e.integer)});
-        else raw_reads(e.a, out), raw_reads(e.b, out);
-        raw_reads(e.c, out);
-    }
-    static std::optional<Node> target(const Instr& in) {
-        if (in.kind == InstrKind::assign) return Node{in.var.index, -1, -1};
-        if (in.kind == InstrKind::field_assign) {
-            const auto& a = std::get<ir::FieldAssign>(in.stmt->what);
-            return Node{-1, a.target.structure.index, a.field};
-        }
-        return std::nullopt;
-    }
-    static ir::ExprId value(const Instr& in) {
-        return in.kind == InstrKind::assign ? in.expr : std::get<ir::FieldAssign>(in.stmt->what).value;
-    }
-    void self_dependence(const Instr& in, std::int32_t begin, std::int32_t end) {
-        const auto node = target(in);
-        if (!node) return;
-        std::set<Node> seen, front;
-        raw_reads(value(in), front);
-        bool direct = front.count(*node) > 0, any = direct;
-        while (!front.empty() && !any) {
-            std::set<Node> next;
-            for (const Node& n : front) {
-                if (!seen.insert(n).second) continue;
-                for (std::int32_t i = begin; i < end; ++i)
-                    if (auto t = target(m_core.code[std::size_t(i)]); t && *t == n) raw_reads(value(m_core.code[std::size_t(i)]), next);
-            }
-            any = next.count(*node) > 0;
-            front = std::move(next);
-        }
-        if (!any) return;
-        // x = x + e with e free of counters is a counter; other recurrences are not sums.
-        Growth g = Growth::wild;
-        if (direct && in.kind == InstrKind::assign) {
-            const ir::Expr& e = m_f[in.expr];
-            const auto is_self = [&](ir::ExprId id) { return id.valid() && m_f[id].op == ir::ExprOp::var && m_f[id].var.index == node->var; };
-            if (e.op == ir::ExprOp::add && (is_self(e.a) || is_self(e.b)) && m_f.constant(is_self(e.a) ? e.b : e.a)) g = Growth::linear;
-            if (e.op == ir::ExprOp::sub && is_self(e.a) && m_f.constant(e.b)) g = Growth::linear;
-            if (e.op == ir::ExprOp::var) g = Growth::none; // x = x
-        }
-        if (node->var >= 0) raise(m_vars[std::size_t(node->var)], g);
-        else raise(field({node->structure}, node->field), g);
-    }
-
-    const program::CoreCode& m_core;
-    const ir::Function& m_f;
-    std::vector<Growth> m_vars;
-    std::vector<std::vector<Growth>> m_fields;
-    std::vector<std::pair<std::int32_t, std::int32_t>> m_ranges;
 };
 
-} // namespace
-
-std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, std::int32_t sweeping) {
-    for (std::size_t side = 0; side < program.cores.size(); ++side) {
-        const program::CoreCode& core = program.cores[side];
-        std::vector<std::int32_t> counters;
-        for (const auto& [loop, cls] : loops.class_of[side])
-            if (cls == sweeping) counters.push_back(loop);
-        const Growths g(core, counters);
-        const program::Prepared prepared(program, core);
-        const auto grows = [&](ir::ExprId e) { return g.of(e) != Growth::none; };
-        for (std::size_t i = 0; i < core.code.size(); ++i) {
-            const Instr& in = core.code[i];
-            switch (in.kind) {
-            case InstrKind::branch:
-                if (grows(in.expr) && prepared.instrs[i].guard_loop < 0) return "a condition depends on the number of the task";
-                break;
-            case InstrKind::loop_enter: {
-                const auto& l = std::get<ir::Loop>(in.stmt->what);
-                if (std::find(counters.begin(), counters.end(), in.loop) == counters.end() && (grows(l.start) || grows(l.stop) || grows(l.step)))
-                    return "the length of an inner loop depends on the number of the task";
-                break;
-            }
-            case InstrKind::tile_bind: {
-                bool bad = false;
-                std::visit(on{[&](const ir::SlotOf& s) { bad = grows(s.index); },
-                              [&](const ir::SubviewOf& s) { bad = grows(s.row_begin) || grows(s.row_end) || grows(s.col_begin) || grows(s.col_end); },
-                              [&](const ir::ChoiceOf& c) { bad = grows(c.condition); }, [](const auto&) {}},
-                           std::get<ir::TileBind>(in.stmt->what).source);
-                if (bad) return "a slot or a view is chosen by the number of the task itself, not by a remainder";
-                break;
-            }
-            case InstrKind::issue: {
-                const auto* op = std::get_if<ir::Op>(&in.stmt->what);
-                if (!op || !op->row) break;
-                using S = isa::Semantics;
-                const S s = op->row->semantics;
-                const bool sync = s == S::cross_set || s == S::cross_wait || s == S::flag_set || s == S::flag_wait || s == S::mutex_lock || s == S::mutex_unlock;
-                const bool on_chip = s == S::move || s == S::insert || s == S::set_validshape || s == S::set_stride;
-                if (sync)
-                    for (const auto& a : op->attributes)
-                        if (auto e = std::get_if<ir::ExprId>(&a); e && grows(*e)) return "an id depends on the number of the task itself, not on a remainder";
-                const bool element_of_tile = (s == S::getval || s == S::setval) && !op->operands.empty() && std::holds_alternative<ir::TileVarId>(op->operands[0]);
-                if (on_chip || element_of_tile)
-                    for (std::size_t k = 1; k < op->operands.size() && k < 3; ++k) {
-                        if (element_of_tile && k > 1) break;
-                        if (auto e = std::get_if<ir::ExprId>(&op->operands[k]); e && grows(*e)) return "an on-chip offset grows with the number of the task";
-                        if (auto l = std::get_if<ir::ExprList>(&op->operands[k]))
-                            for (ir::ExprId e : *l)
-                                if (grows(e)) return "a valid shape, stride or on-chip offset grows with the number of the task";
-                    }
-                break;
-            }
-            default: break;
-            }
-        }
-    }
-    return std::nullopt;
+std::vector<std::int32_t> loops_of(const Loops& loops, std::size_t side, const std::vector<std::int32_t>& sequence) {
+    std::vector<std::int32_t> out;
+    for (const auto& [loop, cls] : loops.class_of[side])
+        if (std::find(sequence.begin(), sequence.end(), cls) != sequence.end()) out.push_back(loop);
+    return out;
 }
 
-StreamShape shape_of(const Trace& t) {
-    StreamShape out;
+Lengths lengths_of(const program::CoreCode& core, const std::vector<std::int32_t>& counters) {
+    Lengths out;
+    const ir::Function& f = *core.function;
+    for (const program::Instr& in : core.code) {
+        if (in.kind != program::InstrKind::loop_enter || std::find(counters.begin(), counters.end(), in.loop) == counters.end()) continue;
+        const ir::ExprId stop = std::get<ir::Loop>(in.stmt->what).stop;
+        if (!stop.valid()) continue;
+        if (f[stop].op == ir::ExprOp::var) out.vars.insert(f[stop].var.index);
+        if (f[stop].op == ir::ExprOp::dim) out.sizes.emplace(f[stop].tensor.index, f[stop].integer);
+    }
+    for (bool changed = true; changed;) { // variables made from them
+        changed = false;
+        for (const program::Instr& in : core.code)
+            if (in.kind == program::InstrKind::assign && out.read_by(f, in.expr)) changed |= out.vars.insert(in.var.index).second;
+    }
+    return out;
+}
+
+std::vector<std::size_t> hashes_of(const Trace& t) {
     std::vector<std::size_t> bytes(t.bytes.size());
     for (std::size_t k = 0; k < bytes.size(); ++k) {
         std::size_t h = std::size_t(t.bytes[k].owner + 2) * 31 + std::size_t(t.bytes[k].memory);
@@ -208,36 +55,89 @@ StreamShape shape_of(const Trace& t) {
                 h = (h ^ std::size_t(x)) * 0x9E3779B97F4A7C15ull, h ^= h >> 31;
         bytes[k] = h;
     }
-    for (const TraceCore& core : t.cores) {
-        StreamShape::Core c;
-        for (std::int32_t i = core.first_event; i < core.last_event; ++i) {
-            const Event& e = t.events[std::size_t(i)];
-            std::size_t key = std::size_t(reinterpret_cast<std::uintptr_t>(e.stmt)) * 0x9E3779B97F4A7C15ull + std::size_t(e.id + 2) * 131 + std::size_t(e.mode);
-            for (int k = 0; k < e.lock_count; ++k) key = key * 131 + std::size_t(e.locks[std::size_t(k)]) + 1;
-            key = key * 131 + std::size_t(e.unit + 1);
-            for (std::int32_t a = e.first_access; a < e.first_access + e.access_count; ++a) {
-                const Access& x = t.accesses[std::size_t(a)];
-                // Positions in global memory move on; windows_stay_close() looks after them.
-                key = key * 1000003 + (t.bytes[std::size_t(x.footprint)].owner < 0 ? 7 : bytes[std::size_t(x.footprint)]) * 2 + x.write;
-            }
-            std::size_t* into = &c.before;
-            if (e.iteration == after_loop) into = &c.after;
-            else if (e.iteration >= 0) {
-                if (c.iterations.size() <= std::size_t(e.iteration)) c.iterations.resize(std::size_t(e.iteration) + 1, 0);
-                into = &c.iterations[std::size_t(e.iteration)];
-            }
-            *into = (*into ^ key) * 0x100000001B3ull + 1;
-        }
-        out.cores.push_back(std::move(c));
+    return bytes;
+}
+
+std::size_t hash_of(const Trace& t, const Event& e, const std::vector<std::size_t>& bytes) {
+    std::size_t key = std::size_t(reinterpret_cast<std::uintptr_t>(e.stmt)) * 0x9E3779B97F4A7C15ull + std::size_t(e.id + 2) * 131 + std::size_t(e.mode);
+    for (int k = 0; k < e.lock_count; ++k) key = key * 131 + std::size_t(e.locks[std::size_t(k)]) + 1;
+    key = key * 131 + std::size_t(e.unit + 1);
+    for (std::int32_t a = e.first_access; a < e.first_access + e.access_count; ++a) {
+        const Access& x = t.accesses[std::size_t(a)];
+        // Positions in global memory move on; the windows' own checks look after them.
+        key = key * 1000003 + (t.bytes[std::size_t(x.footprint)].owner < 0 ? 7 : bytes[std::size_t(x.footprint)]) * 2 + x.write;
     }
-    return out;
+    return key;
+}
+
+} // namespace
+
+std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, const std::vector<std::int32_t>& sequence) {
+    for (std::size_t side = 0; side < program.cores.size(); ++side) {
+        const program::CoreCode& core = program.cores[side];
+        const std::vector<std::int32_t> counters = loops_of(loops, side, sequence);
+        const Growths growths(core, counters);
+        const Lengths lengths = lengths_of(core, counters);
+        const program::Prepared prepared(program, core);
+        std::optional<std::string> why;
+        for_each_use(core, prepared, counters, [&](ir::ExprId e, const char* meaning) {
+            if (why) return;
+            if (growths.of(e) != Growth::none) why = meaning;
+            else if (lengths.read_by(*core.function, e)) why = "the number of tasks decides what is issued in more than one way";
+        });
+        if (why) return why;
+    }
+    return std::nullopt;
+}
+
+std::optional<Rhythm> rhythm_of(const Trace& t, std::int16_t segment) {
+    std::vector<std::size_t> states; // by iteration, all cores together
+    for (std::size_t c = 0; c < t.marks.size(); ++c)
+        for (const Mark& m : t.marks[c]) {
+            if (m.at.segment != segment) continue;
+            if (states.size() <= std::size_t(m.at.iteration)) states.resize(std::size_t(m.at.iteration) + 1, 0);
+            std::size_t& s = states[std::size_t(m.at.iteration)];
+            s = (s * 0x9E3779B97F4A7C15ull + c + 1) ^ m.state;
+        }
+    std::map<std::size_t, std::int64_t> first;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        auto [it, fresh] = first.emplace(states[i], std::int64_t(i));
+        if (!fresh) return Rhythm{it->second, std::int64_t(i) - it->second};
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> Streams::add(const Trace& t) {
+    const std::vector<std::size_t> bytes = hashes_of(t);
+    for (std::size_t c = 0; c < t.cores.size(); ++c) {
+        std::size_t mark = 0;
+        const auto& marks = t.marks[c];
+        for (std::int32_t i = t.cores[c].first_event; i < t.cores[c].last_event;) {
+            // One segment after the other; a loop's state is the one before its first iteration.
+            const std::int16_t segment = t.events[std::size_t(i)].segment;
+            while (mark < marks.size() && marks[mark].at.segment < segment) ++mark;
+            const std::size_t state = mark < marks.size() && marks[mark].at.segment == segment ? marks[mark].state : 0;
+            std::vector<std::size_t> hashes;
+            for (; i < t.cores[c].last_event && t.events[std::size_t(i)].segment == segment; ++i) {
+                const Event& e = t.events[std::size_t(i)];
+                const auto at = std::size_t(std::max<std::int64_t>(e.iteration, 0));
+                if (hashes.size() <= at) hashes.resize(at + 1, 0);
+                hashes[at] = (hashes[at] ^ hash_of(t, e, bytes)) * 0x100000001B3ull + 1;
+            }
+            std::vector<std::size_t>& seen = m_seen[{c, segment, state}];
+            for (std::size_t k = 0; k < hashes.size() && k < seen.size(); ++k)
+                if (hashes[k] != seen[k]) return segment % 2 ? "an iteration depends on the number of tasks" : "what stands around the loop depends on the number of tasks";
+            if (hashes.size() > seen.size()) seen = std::move(hashes);
+        }
+    }
+    return std::nullopt;
 }
 
 bool pairings_go_forward(const SyncIndex& x) {
     const Trace& t = x.trace;
-    const auto when = [&](std::int32_t i) { return t.events[std::size_t(i)].iteration; };
+    const auto when = [&](std::int32_t i) { return t.events[std::size_t(i)].position(); };
     const auto forward = [&](const std::vector<std::int32_t>& sets, const std::vector<std::int32_t>& waits) {
-        std::vector<std::int64_t> set_at;
+        std::vector<Position> set_at;
         for (std::int32_t s : sets) set_at.push_back(when(s));
         std::sort(set_at.begin(), set_at.end()); // several pipes may set in turn
         for (std::size_t k = 0; k < waits.size() && k < set_at.size(); ++k)
@@ -248,50 +148,90 @@ bool pairings_go_forward(const SyncIndex& x) {
         if (!forward(c.sets, c.waits)) return false;
     for (const Flag& f : x.flags)
         if (!forward(f.sets, f.waits)) return false;
+    std::map<int, std::vector<std::vector<Position>>> meetings; // by core type, per core that takes part
+    for (std::size_t c = 0; c < t.cores.size(); ++c)
+        for (const auto type : {isa::SyncCoreType::mix, isa::SyncCoreType::aiv_only, isa::SyncCoreType::aic_only}) {
+            if (type != isa::SyncCoreType::mix && (type == isa::SyncCoreType::aiv_only) != (t.cores[c].kind == isa::Core::vector)) continue;
+            auto& list = meetings[int(type)].emplace_back();
+            for (std::int32_t i = t.cores[c].first_event; i < t.cores[c].last_event; ++i)
+                if (t.events[std::size_t(i)].act == Act::sync_all && t.events[std::size_t(i)].mode == std::uint8_t(type)) list.push_back(when(i));
+        }
+    for (const auto& [type, lists] : meetings)
+        for (const auto& list : lists)
+            if (list != lists.front()) return false;
     return true;
 }
 
-std::optional<std::string> windows_stay_close(const Trace& t, std::int64_t warm_up, std::int64_t period) {
-    // One moving window: a statement's operand on one core and its n-th execution inside an iteration.
-    struct Window {
-        int lane;
-        bool write, atomic;
-        std::int64_t first, last, delta;
-    };
-    std::map<std::tuple<std::int32_t, std::int64_t, const ir::Stmt*, std::int16_t, bool, std::int32_t>, const Bytes*> at; // core, iteration, ...
-    std::map<std::tuple<std::int32_t, std::int64_t, const ir::Stmt*, std::int16_t, bool>, std::int32_t> nth;
-    for (const Access& a : t.accesses) {
-        const Bytes& b = t.bytes[std::size_t(a.footprint)];
-        const Event& e = t.events[std::size_t(a.event)];
-        if (b.owner >= 0 || !b.exact || e.iteration < warm_up || e.iteration == after_loop) continue;
-        const std::int32_t n = nth[{e.core, e.iteration, e.stmt, a.operand, a.write}]++;
-        at[{e.core, e.iteration, e.stmt, a.operand, a.write, n}] = &b;
+std::vector<std::int32_t> full_barrier(const Trace& t, std::int16_t segment) {
+    const bool cube = std::any_of(t.cores.begin(), t.cores.end(), [](const TraceCore& c) { return c.kind == isa::Core::cube; });
+    const bool vector = std::any_of(t.cores.begin(), t.cores.end(), [](const TraceCore& c) { return c.kind == isa::Core::vector; });
+    std::vector<std::int32_t> out;
+    for (std::size_t c = 0; c < t.cores.size() && c < t.marks.size(); ++c)
+        for (const Mark& m : t.marks[c]) {
+            if (!m.barrier || m.at.segment != segment) continue;
+            const auto type = isa::SyncCoreType(t.events[std::size_t(m.event)].mode);
+            if (type != isa::SyncCoreType::mix && (type == isa::SyncCoreType::aiv_only ? cube : vector)) continue;
+            out.push_back(m.event);
+            break;
+        }
+    if (out.size() != t.cores.size()) out.clear();
+    return out;
+}
+
+std::size_t state_at(const SyncIndex& x, const std::vector<std::int32_t>& barrier) {
+    const Trace& t = x.trace;
+    std::size_t h = 0;
+    const auto mix = [&](std::size_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; };
+    const auto before = [&](std::int32_t event) { return event < barrier[std::size_t(t.events[std::size_t(event)].core)]; };
+    const auto count = [&](const std::vector<std::int32_t>& list) { return std::size_t(std::count_if(list.begin(), list.end(), before)); };
+    for (std::size_t c = 0; c < t.marks.size(); ++c)
+        for (const Mark& m : t.marks[c])
+            if (m.barrier && m.event == barrier[c]) mix(m.state);
+    std::map<std::tuple<int, int, int, int>, std::size_t> pending; // an id that only one of the runs has used counts as none pending
+    for (const Counter& c : x.counters)
+        if (const std::size_t n = count(c.sets) - count(c.waits)) pending[{c.mode, c.id, c.from, c.to}] = n;
+    for (const Flag& f : x.flags)
+        if (const std::size_t n = count(f.sets) - count(f.waits)) pending[{100 + f.core, f.id, f.set_pipe, f.wait_pipe}] = n;
+    for (const Lock& l : x.locks) {
+        std::size_t held = 0;
+        for (const Ticket& k : l.tickets) held += before(k.acquire) && (k.release < 0 || !before(k.release));
+        if (held) pending[{200, l.id, l.core, 0}] = held;
     }
-    std::vector<Window> windows;
-    for (const auto& [key, b] : at) {
-        auto [core, iteration, stmt, operand, write, n] = key;
-        if (iteration >= warm_up + period) continue;
-        auto later = at.find({core, iteration + period, stmt, operand, write, n});
-        if (later == at.end()) return "a transfer to global memory does not repeat";
-        const Event* e = nullptr;
-        for (const Access& a : t.accesses)
-            if (&t.bytes[std::size_t(a.footprint)] == b && t.events[std::size_t(a.event)].stmt == stmt && t.events[std::size_t(a.event)].core == core) {
-                e = &t.events[std::size_t(a.event)];
-                windows.push_back({e->lane(), write, a.atomic, b->first, b->last, later->second->first - b->first});
+    for (std::size_t i = 0; i < t.events.size(); ++i) {
+        const Event& e = t.events[i];
+        if (e.unit_final && before(std::int32_t(i))) pending[{300, e.core, int(e.unit), 0}] += e.unit_matmul ? std::size_t(1) : std::size_t(-1);
+    }
+    std::erase_if(pending, [](const auto& p) { return p.second == 0; });
+    for (const auto& [key, n] : pending) mix(std::size_t(std::get<0>(key)) * 1000003 + std::size_t(std::get<1>(key)) * 8191 + std::size_t(std::get<2>(key)) * 131 + std::size_t(std::get<3>(key))), mix(n);
+    return h;
+}
+
+std::set<std::pair<std::int32_t, bool>> unsettled_counters(const SyncIndex& x, const Firing& f, const std::vector<Rhythm>& rhythms, const std::vector<std::int64_t>& trips) {
+    const Trace& t = x.trace;
+    std::set<std::pair<std::int32_t, bool>> out;
+    for (const Counter& c : x.counters) {
+        for (std::int32_t s : c.sets) {
+            // Waits before `limit` are a whole period away from this set.
+            const Position at = t.events[std::size_t(s)].position();
+            std::optional<Position> limit;
+            std::int32_t k = at.segment / 2; // loops before k are passed
+            if (at.segment % 2 && at.iteration - rhythms[std::size_t(k)].period >= rhythms[std::size_t(k)].warm_up)
+                limit = Position{at.segment, at.iteration - rhythms[std::size_t(k)].period};
+            for (--k; !limit && k >= 0; --k)
+                if (trips[std::size_t(k)] - rhythms[std::size_t(k)].period >= rhythms[std::size_t(k)].warm_up)
+                    limit = Position{std::int16_t(2 * k + 1), trips[std::size_t(k)] - rhythms[std::size_t(k)].period};
+            if (!limit) continue;
+            const Clock& known = f.start[std::size_t(s)];
+            for (std::int32_t w : c.waits) {
+                const Event& e = t.events[std::size_t(w)];
+                if (!(e.position() < *limit)) break;
+                if (known[std::size_t(e.lane())] >= e.index) continue;
+                out.emplace(c.id, t.cores[std::size_t(c.to)].kind == isa::Core::vector);
                 break;
             }
-    }
-    for (const Window& a : windows)
-        for (const Window& b : windows) {
-            if (a.lane == b.lane || !a.write || (a.atomic && b.atomic)) continue;
-            const bool near = a.first - (std::int64_t(1) << 38) < b.last && b.first - (std::int64_t(1) << 38) < a.last; // one tensor's range
-            if (!near) continue;
-            if (a.delta != b.delta) return "windows of global memory move at different speeds";
-            if (a.delta == 0) continue;
-            const std::int64_t hull = std::max(a.last, b.last) - std::min(a.first, b.first);
-            if (hull > 2 * std::abs(a.delta)) return "windows of global memory meet over more than one period";
         }
-    return std::nullopt;
+    }
+    return out;
 }
 
 } // namespace pto::verify

@@ -8,24 +8,37 @@
 
 namespace pto::verify {
 
-/// Static half (P1): values that count tasks reach control, ids, slots, valid shapes and on-chip offsets through remainders by
-/// constants only. Returns why not.
-std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, std::int32_t sweeping);
+/// P1: values that count tasks reach control, ids, slots, valid shapes and on-chip offsets through remainders by constants only; the
+/// lengths of the task loops (they are numbers of tasks too) not at all. Returns why not.
+std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, const std::vector<std::int32_t>& sequence);
 
-/// What one run's streams look like: a hash per core before the loop, of each iteration, and after it.
-struct StreamShape {
-    struct Core {
-        std::size_t before = 0, after = 0;
-        std::vector<std::size_t> iterations;
-    };
-    std::vector<Core> cores;
+/// P2: from iteration warm_up on, the state before iteration i + period is the one before iteration i, on every core.
+struct Rhythm {
+    std::int64_t warm_up = 0, period = 1;
 };
-StreamShape shape_of(const Trace& trace);
+std::optional<Rhythm> rhythm_of(const Trace& trace, std::int16_t segment);
 
-/// P3: every pairing of a set with its wait goes forward in iterations.
+/// P2: what is issued follows from the state alone, whatever the lengths of the task loops. Collects every run.
+class Streams {
+  public:
+    /// Why the run contradicts an earlier one.
+    std::optional<std::string> add(const Trace& trace);
+
+  private:
+    std::map<std::tuple<std::size_t, std::int16_t, std::size_t>, std::vector<std::size_t>> m_seen; // core, segment, state: one hash per iteration
+};
+
+/// P3: every pairing of a set with its wait goes forward, and full barriers meet at one position on every core.
 bool pairings_go_forward(const SyncIndex& index);
 
-/// P4: global-memory windows of different pipes move at one speed and meet within a period. Returns why not.
-std::optional<std::string> windows_stay_close(const Trace& trace, std::int64_t warm_up, std::int64_t period);
+/// Lemma 3: the first barrier of a segment that every core of the block passes; per core its event, empty when there is none.
+std::vector<std::int32_t> full_barrier(const Trace& trace, std::int16_t segment);
+/// What the part behind that barrier depends on: scalar state of every core, unmatched sets, held locks.
+std::size_t state_at(const SyncIndex& index, const std::vector<std::int32_t>& barrier);
+
+/// P6: a set knows every wait of its id that a whole period of some task loop separates from it. Returns ids where it does not, and
+/// whether they go to the vector cores.
+std::set<std::pair<std::int32_t, bool>> unsettled_counters(const SyncIndex& index, const Firing& firing, const std::vector<Rhythm>& rhythms,
+                                                           const std::vector<std::int64_t>& trips);
 
 } // namespace pto::verify

@@ -1,5 +1,8 @@
 #include "engine/verify/trace.hpp"
 
+#include "engine/verify/growth.hpp"
+
+#include <algorithm>
 #include <unordered_map>
 
 namespace pto::verify {
@@ -60,15 +63,32 @@ class Tracer {
         ++counter;
     }
 
-    void walk(std::int8_t core, program::Sequencer s, const std::map<std::int32_t, std::int32_t>& classes) {
-        std::int32_t sweeping = -1;
-        for (const auto& [loop, cls] : classes) {
-            if (m_loops.trips[std::size_t(cls)] >= 0) s.force_trips(loop, m_loops.trips[std::size_t(cls)]);
-            if (cls == m_loops.sweeping) sweeping = loop;
+    /// Where each instruction stands in the sequence of task loops. A core without one of the loops passes it early.
+    void lay_out(const program::CoreCode& code, const std::map<std::int32_t, std::int32_t>& classes) {
+        m_segment.assign(code.code.size() + 1, 0);
+        m_task_loops.assign(m_loops.sequence.size(), -1);
+        for (std::size_t k = 0; k < m_loops.sequence.size(); ++k)
+            for (const auto& [loop, cls] : classes)
+                if (cls == m_loops.sequence[k]) m_task_loops[k] = loop;
+        for (const program::Instr& i : code.code) {
+            if (i.kind != program::InstrKind::loop_enter) continue;
+            const auto k = std::find(m_task_loops.begin(), m_task_loops.end(), i.loop) - m_task_loops.begin();
+            if (std::size_t(k) == m_task_loops.size()) continue;
+            const auto enter = std::size_t(&i - code.code.data());
+            for (std::size_t n = enter + 1; n < m_segment.size(); ++n) m_segment[n] = std::int16_t(2 * k + (n < std::size_t(i.target) ? 1 : 2));
         }
-        std::int32_t loop_end = INT32_MAX; // instruction behind the sweeping loop
-        for (const program::Instr& i : s.core().code)
-            if (i.kind == program::InstrKind::loop_enter && i.loop == sweeping) loop_end = i.target;
+    }
+
+    void walk(std::int8_t core, program::Sequencer s, const std::map<std::int32_t, std::int32_t>& classes) {
+        for (const auto& [loop, cls] : classes)
+            if (m_loops.trips[std::size_t(cls)] >= 0) s.force_trips(loop, m_loops.trips[std::size_t(cls)]);
+        lay_out(s.core(), classes);
+        const Watch* watch = m_loops.watches ? &(*m_loops.watches)[m_side] : nullptr;
+        if (watch)
+            for (std::int32_t loop : m_task_loops)
+                if (loop >= 0) s.watch_loop(loop);
+        m_out.marks.emplace_back();
+        auto& marks = m_out.marks.back();
         std::map<Span, std::int64_t> asked; // branches are decided by place and occurrence, so both cores decide alike
         std::array<std::int32_t, pipe_count> on_pipe{};
         const std::int64_t first = std::int64_t(m_out.events.size());
@@ -76,7 +96,11 @@ class Tracer {
         for (;;) {
             switch (s.next(1'000'000)) {
             case program::Step::budget:
-                if (++quiet >= 20) return stop("a scalar loop does not end");
+                if (s.begun_loop() >= 0) {
+                    const auto k = std::find(m_task_loops.begin(), m_task_loops.end(), s.begun_loop()) - m_task_loops.begin();
+                    marks.push_back({{std::int16_t(2 * k + 1), s.loop_trip(s.begun_loop())}, std::int32_t(m_out.events.size()), false, watch->digest(s)});
+                    if (marks.size() >= std::size_t(m_limit)) return stop("more iterations than the limit of one run");
+                } else if (++quiet >= 20) return stop("a scalar loop does not end");
                 break;
             case program::Step::finished: return note_bounds(s, classes);
             case program::Step::fault:
@@ -104,12 +128,18 @@ class Tracer {
                 }
                 break;
             }
-            case program::Step::issue:
+            case program::Step::issue: {
                 quiet = 0;
                 if (std::int64_t(m_out.events.size()) - first >= m_limit) return stop("more operations than the limit of one run");
-                issue(core, s, on_pipe, s.instruction_pointer() > loop_end ? after_loop : sweeping >= 0 ? s.loop_trip(sweeping) : -1);
+                const std::int16_t segment = m_segment[std::size_t(s.instruction_pointer() - 1)];
+                const Position at{segment, segment % 2 ? s.loop_trip(m_task_loops[std::size_t(segment / 2)]) : -1};
+                issue(core, s, on_pipe, at);
+                const bool barrier = segment % 2 == 0 && m_out.events.back().act == Act::sync_all;
+                if (watch && segment % 2 == 0 && (barrier || marks.empty() || marks.back().at != at))
+                    marks.push_back({at, std::int32_t(m_out.events.size()) - 1, barrier, watch->digest(s)});
                 if (s.needs_value()) s.supply_unknown();
                 break;
+            }
             }
         }
     }
@@ -119,14 +149,14 @@ class Tracer {
             if (s.bound_trips(loop) >= 0) m_out.bounds[cls] = std::max(m_out.bounds[cls], s.bound_trips(loop));
     }
 
-    void issue(std::int8_t core, const program::Sequencer& s, std::array<std::int32_t, pipe_count>& on_pipe, std::int64_t iteration) {
+    void issue(std::int8_t core, const program::Sequencer& s, std::array<std::int32_t, pipe_count>& on_pipe, const Position& at) {
         const program::OpInstance& op = s.current();
         const std::int32_t core_first = m_out.cores[std::size_t(core)].first_event;
         Event e;
         e.stmt = op.stmt, e.row = op.row, e.core = core;
         e.pipe = std::int8_t(op.pipe == isa::Pipe::all ? isa::Pipe::s : op.pipe);
         e.order = std::int32_t(m_out.events.size()) - core_first;
-        e.stage = op.stage, e.task = op.task, e.iteration = iteration;
+        e.stage = op.stage, e.task = op.task, e.segment = at.segment, e.iteration = at.iteration;
         e.lock_count = op.lock_count;
         for (int k = 0; k < op.lock_count; ++k) e.locks[std::size_t(k)] = std::int8_t(op.locks[std::size_t(k)]);
         bool known = true;
@@ -222,6 +252,8 @@ class Tracer {
     std::int64_t m_limit;
     Trace m_out;
     std::size_t m_side = 0;
+    std::vector<std::int32_t> m_task_loops; // loop of each class in the sequence, -1 when this core has none
+    std::vector<std::int16_t> m_segment;    // per instruction
     std::vector<program::ByteRegion> m_regions;
     std::unordered_multimap<std::size_t, std::int32_t> m_interned;
 };

@@ -9,6 +9,8 @@
 
 namespace pto::verify {
 
+class Watch; // growth.hpp
+
 inline constexpr int pipe_count = 7;       // isa::Pipe without `all`
 inline constexpr int max_cores = 3;        // AIC, AIV0, AIV1
 inline constexpr int lane_count = pipe_count * max_cores;
@@ -32,12 +34,29 @@ struct Event {
     std::int32_t order = 0;        // from 0 on its core
     std::int32_t stage = -1;
     std::int64_t task = -1;
-    std::int64_t iteration = -1;   // trip of the sweeping loop; -1 before it, after_loop behind it
+    std::int16_t segment = 0;      // 2k + 1 inside the k-th task loop, 2k between the loops before and behind it
+    std::int64_t iteration = -1;   // trip of that task loop
     std::int32_t first_access = 0, access_count = 0;
     int lane() const { return core * pipe_count + pipe; }
+    struct Position position() const;
 };
 
-inline constexpr std::int64_t after_loop = INT64_MAX;
+/// Where in the sequence of task loops: positions only grow along a core's program.
+struct Position {
+    std::int16_t segment = 0;
+    std::int64_t iteration = -1;
+    auto operator<=>(const Position&) const = default;
+};
+
+inline Position Event::position() const { return {segment, iteration}; }
+
+/// The scalar state of one core where a position begins, or at a full barrier between task loops (Watch::digest).
+struct Mark {
+    Position at;
+    std::int32_t event = 0;        // the next event
+    bool barrier = false;
+    std::size_t state = 0;
+};
 
 struct Access {
     std::int32_t event = 0, footprint = 0;
@@ -69,6 +88,7 @@ struct Trace {
     std::vector<Event> events;
     std::vector<Access> accesses;
     std::vector<Bytes> bytes;
+    std::vector<std::vector<Mark>> marks; // per core, when states were asked for
     // What happened on the way.
     bool complete = true;          // false: the event limit or an endless scalar loop cut it
     std::string problem;           // why not complete
@@ -88,7 +108,8 @@ struct Policy {
 struct LoopPlan {
     std::vector<std::map<std::int32_t, std::int32_t>> class_of; // per program core: loop -> class
     std::vector<std::int64_t> trips;                            // per class; negative: as the bounds say
-    std::int32_t sweeping = -1;                                 // class whose trips number Event::iteration
+    std::vector<std::int32_t> sequence;                         // classes of the task loops in program order: they number Event::segment
+    std::vector<Watch> const* watches = nullptr;                // per program core: states to record
 };
 
 /// Cores of one block.
