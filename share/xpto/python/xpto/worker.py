@@ -21,6 +21,8 @@ Buffer = Any  # what memoryview() takes
 
 # a call into a card's runtime that takes longer than this without an answer is said to hang
 ANSWER_SECONDS = 30.0
+# after an interrupt a request has this long to come to its reply; a process whose conversation was broken off is of no use
+PATIENCE_SECONDS = 2.0
 
 
 class WorkerGone(Exception):
@@ -52,6 +54,28 @@ def executable() -> str:
         if (up / "xpto-worker").is_file():
             return str(up / "xpto-worker")
     raise InternalError(f"xpto-worker is not beside the package {package}; XPTO_WORKER can name it")
+
+
+class _Interrupts:
+    """An interrupt must not cut a reply in two: it is raised when the exchange is over."""
+
+    def __init__(self) -> None:
+        self.came = 0.0
+
+    def __enter__(self) -> "_Interrupts":
+        self._before = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: Any) -> None:
+        self.came = self.came or time.monotonic()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            if self.came and callable(self._before):
+                self._before(signal.SIGINT, None)  # whoever handles interrupts decides what they mean
 
 
 class Worker:
@@ -96,15 +120,21 @@ class Worker:
     def ask(self, verb: str, head: Mapping[str, Any] | None = None, blobs: Sequence[Buffer] = (), seconds: float = ANSWER_SECONDS,
             ) -> tuple[dict[str, str], list[bytes], str]:
         """One request and its reply: (head, blobs, what was printed meanwhile)."""
+        with _Interrupts() as self._interrupts:
+            return self._exchange(verb, head or {}, blobs, seconds)
+
+    def _exchange(self, verb: str, head: Mapping[str, Any], blobs: Sequence[Buffer], seconds: float) -> tuple[dict[str, str], list[bytes], str]:
         self._serial += 1
         mark = f"\x1exp{self._serial}\x1e"
-        text = "".join(f"{k}={_escaped(str(v))}\n" for k, v in {**(head or {}), "verb": verb, "mark": mark}.items()).encode()
+        text = "".join(f"{k}={_escaped(str(v))}\n" for k, v in {**head, "verb": verb, "mark": mark}.items()).encode()
         views = [memoryview(b).cast("B") for b in blobs]
         try:
             self._socket.settimeout(seconds)
+            self._deadline = time.monotonic() + seconds
             self._socket.sendall(struct.pack("<II", len(text), len(views)) + struct.pack(f"<{len(views)}Q", *(v.nbytes for v in views)) + text)
             for v in views:
                 self._socket.sendall(v)
+            self._socket.settimeout(0.2)
             lengths = struct.unpack("<II", self._take(8))
             sizes = struct.unpack(f"<{lengths[1]}Q", self._take(8 * lengths[1]))
             reply = _parsed(self._take(lengths[0]).decode("utf-8", "replace"))
@@ -125,7 +155,14 @@ class Worker:
     def _take(self, count: int) -> bytes:
         data = bytearray()
         while len(data) < count:
-            part = self._socket.recv(min(count - len(data), 1 << 20))
+            try:
+                part = self._socket.recv(min(count - len(data), 1 << 20))
+            except socket.timeout:
+                now, came = time.monotonic(), self._interrupts.came
+                if now < self._deadline and not (came and now - came > PATIENCE_SECONDS):
+                    continue
+                self.kill()
+                raise
             if not part:
                 raise EOFError
             data += part
