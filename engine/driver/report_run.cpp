@@ -180,6 +180,11 @@ report::Hang report_hang(const Compiled& c, const Run& r, const SourceMap& sourc
 report::Refusal report_findings(const Compiled& c, const Run& r, const SourceMap& sources) {
     Diagnostics list;
     const execute::Outcome& o = r.outcome;
+    for (Diagnostic d : r.launch) {
+        d.at = users(c, d.at);
+        list.push_back(std::move(d));
+    }
+    if (has_errors(r.launch)) return report::refusal_of(list, sources, c.name, run_provenance(r));
     if (o.status == execute::Status::out_of_range || o.status == execute::Status::refused || o.status == execute::Status::limit) {
         Code code = o.status == execute::Status::out_of_range ? Code::run_out_of_range : Code::run_stopped;
         list.push_back(diagnose(code, users(c, o.at), o.message));
@@ -229,6 +234,10 @@ json run_json(const Compiled& c, const Run& r, const SourceMap& sources) {
     j["block_dim"] = r.block_dim;
     j["order"] = execute::text(r.order);
     j["message"] = r.outcome.message;
+    json launch = json::array();
+    for (const Diagnostic& d : r.launch)
+        launch.push_back({{"code", row(d.code).text}, {"severity", d.severity == Severity::error ? "error" : d.severity == Severity::warning ? "warning" : "note"}, {"message", d.message}});
+    j["launch"] = std::move(launch);
     j["seconds"] = r.seconds;
     json hazards = json::array(), orders = json::array();
     for (const execute::Hazard& h : r.outcome.hazards) {

@@ -1,5 +1,7 @@
 #include "engine/driver/run.hpp"
 
+#include "engine/check/check.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -62,6 +64,7 @@ execute::ExecuteOptions execute_options(const RunOptions& o, const execute::Orde
     e.record = record;
     e.strict = o.strictness == Strictness::strict;
     e.sink = o.sink;
+    e.source = o.source;
     return e;
 }
 
@@ -90,6 +93,13 @@ Run run(const Compiled& compiled, const execute::LaunchArguments& arguments, con
     r.block_dim = options.block_dim;
     r.strictness = options.strictness;
     r.order = options.order;
+    r.launch = check::check_launch(*compiled.kernel(), *compiled.chip, options.block_dim);
+    if (has_errors(r.launch)) {
+        r.outcome.status = execute::Status::refused;
+        r.outcome.message = r.launch.front().message;
+        r.outcome.at = r.launch.front().at;
+        return r;
+    }
     double begin = options.clock ? options.clock() : 0;
     std::optional<Snapshot> before;
     if (!options.hostile.empty()) before.emplace(arguments);

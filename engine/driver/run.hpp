@@ -17,6 +17,7 @@ struct RunOptions {
     bool record = true;
     Sink* sink = nullptr;
     double (*clock)() = nullptr;
+    const SourceMap* source = nullptr;             // texts of printed places and of assertions that fail
 };
 
 /// One further order and what it did.
@@ -33,6 +34,7 @@ struct Run {
     std::int32_t block_dim = 1;
     Strictness strictness = Strictness::strict;
     execute::OrderPolicy order;
+    Diagnostics launch;                            // what this launch's grid makes wrong; an error: nothing ran
     execute::Outcome outcome;
     std::vector<HostileRun> hostile;
     double seconds = 0;

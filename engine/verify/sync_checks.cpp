@@ -38,6 +38,17 @@ std::string id_name(const Trace& t, const Counter& c) {
     return s + (to_vector ? " from AIC to " : " from ") + (to_vector ? core_name(t.cores[std::size_t(c.to)]) : core_name(t.cores[std::size_t(c.from)]) + " to AIC");
 }
 
+/// When both vector cores set one id and the cube waits for one of them: which one it does not wait for, and from when on.
+std::string half_awaited(const SyncIndex& x, const Counter& c) {
+    const Trace& t = x.trace;
+    for (const Counter& other : x.counters)
+        if (other.id == c.id && other.to == c.to && other.from != c.from && c.from != c.to && other.waits.size() > c.waits.size())
+            return "; " + core_name(t.cores[std::size_t(other.from)]) + " sets the same id and is awaited " + std::to_string(other.waits.size()) +
+                   " times, 2 sets for 1 wait: from its " + std::to_string(c.waits.size() + 1) + ". turn on the wait passes without " +
+                   core_name(t.cores[std::size_t(c.from)]);
+    return {};
+}
+
 } // namespace
 
 void check_sync(const SyncIndex& x, const Firing& f, const machine::Chip& chip, std::int64_t tasks, Findings& out) {
@@ -65,7 +76,7 @@ void check_sync(const SyncIndex& x, const Firing& f, const machine::Chip& chip, 
                 if (!c.waits.empty()) h->second = place_of(t, c.waits.back());
                 h->id = c.id, h->tasks = tasks;
                 h->message = id_name(t, c) + " is set " + std::to_string(c.sets.size()) + " times and awaited " + std::to_string(c.waits.size()) + " times: " +
-                             std::to_string(left) + " left at the end let the next wait fall through";
+                             std::to_string(left) + " left at the end let the next wait fall through" + half_awaited(x, c);
                 h->missing = std::to_string(left) + " wait" + (left > 1 ? "s" : "");
                 h->repair = "wait for the remaining sets after the loop (drain)";
             }

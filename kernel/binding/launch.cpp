@@ -126,6 +126,7 @@ RunHandle launch(const CompilationHandle& h, const py::list& given, std::int32_t
     o.hostile = hostile_of(text("hostile"), *h.compiled->program, seed);
     SignalSink sink;
     o.sink = &sink;
+    o.source = &Session::get().sources;
     RunHandle r{h.compiled, nullptr};
     {
         py::gil_scoped_release free;
@@ -142,6 +143,11 @@ void bind_launch(py::module_& m) {
     py::class_<RunHandle>(m, "RunResult")
         .def_property_readonly("status", [](const RunHandle& r) { return r.run->status(); })
         .def_property_readonly("refused", [](const RunHandle& r) { return r.run->refused(); })
+        .def_property_readonly("launch_warnings", [](const RunHandle& r) {
+            std::vector<std::string> out;
+            for (const Diagnostic& d : r.run->launch) out.push_back(d.message);
+            return out;
+        })
         .def_property_readonly("printed", [](const RunHandle& r) { return r.run->outcome.text; })
         .def_property_readonly("seconds", [](const RunHandle& r) { return r.run->seconds; })
         .def_property_readonly("verdict", [](const RunHandle& r) {

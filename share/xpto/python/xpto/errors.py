@@ -37,6 +37,10 @@ class HazardError(PtoError, RuntimeError):
     """A run that would race, hang or read what was never written; `report` holds the findings. Buffers are as before."""
 
 
+class LaunchWarning(UserWarning):
+    """A launch that ran, with a grid that devices have been reported to stumble over."""
+
+
 class InternalError(PtoError):
     """A broken promise of ours, with what is needed to reproduce it."""
 

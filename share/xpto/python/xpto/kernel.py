@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any, Callable, Mapping
 
 from xpto import _engine, arguments, config, places, sources
-from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError
+from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError, LaunchWarning
 from xpto.results import Compilation, Run
 
 # kernels in the order they were made, for the cell that is being run
@@ -147,6 +148,8 @@ class OperatorKernel:
             raise InternalError(run.verdict)
         if run.refused:
             raise HazardError(run.text(), report=run)
+        for message in run.native.launch_warnings:
+            warnings.warn(f"{self.__name__}: {message}", LaunchWarning, stacklevel=3)
         return run
 
     def _datatypes(self, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
