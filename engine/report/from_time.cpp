@@ -1,5 +1,7 @@
 #include "engine/report/from_time.hpp"
 
+#include "engine/report/decide.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -189,7 +191,7 @@ class Collector {
             std::int32_t row = w.next >= 0 ? w.next : w.row;
             std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = record.rows[std::size_t(row)].task;
             if (w.kind != time::WaitKind::cross_core && w.kind != time::WaitKind::grid) {
-                m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task});
+                m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task, w.kind == time::WaitKind::lock});
                 continue;
             }
             Wait out;
@@ -225,6 +227,23 @@ class Collector {
     std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::int32_t>> m_slice; // (core, row) -> (lane, slice)
 };
 
+/// Rings that one more slot would change: hand-overs that wait for a free slot and whose ids belong to nobody else.
+std::vector<time::MoreSlots> rings_of(const SyncPlan& plan) {
+    std::vector<time::MoreSlots> rings;
+    for (const PlanLoop& loop : plan.loops)
+        for (const HandOver& e : loop.edges) {
+            if (e.direction != Direction::free || !e.enforced || e.ids.empty() || e.task_offset <= 0) continue;
+            bool shared = false;
+            for (const HandOver& other : loop.edges)
+                for (int id : other.ids) shared = shared || (&other != &e && other.to == e.to && std::find(e.ids.begin(), e.ids.end(), id) != e.ids.end());
+            for (const IdUse& use : loop.ids) shared = shared || (use.sharers > 0 && std::find(e.ids.begin(), e.ids.end(), use.id) != e.ids.end());
+            auto to = std::find_if(loop.stages.begin(), loop.stages.end(), [&](const PlanStage& s) { return s.name == e.to; });
+            if (shared || to == loop.stages.end()) continue;
+            rings.push_back({to->core, e.ids, std::to_string(e.task_offset + 1) + " slots of " + e.buffer});
+        }
+    return rings;
+}
+
 } // namespace
 
 Timeline report_timeline(const execute::Record& record, const time::Timeline& times, const machine::Chip& chip, const FromTime& options) {
@@ -257,6 +276,13 @@ Timeline report_timeline(const execute::Record& record, const time::Timeline& ti
         t.pace_pipe = std::string(name(pace.floor_pipe));
     }
     summarise(t);
+    for (const Lane& lane : t.lanes) // stages count on the first vector core
+        if (lane.core != "AIV1")
+            for (const Gap& g : lane.gaps)
+                if (g.lock && g.stage >= 0) t.stages[std::size_t(g.stage)].lock += g.end - g.start;
+    for (StageTime& s : t.stages) s.lock = std::min(s.in_core, s.lock / std::max(1, s.tasks));
+    t.roofline = roofline_of(record, times, chip);
+    decide(t, options.plan, Ticks(chip.constant("cross_core_latency_cycles") * double(ticks_per_cycle)));
     Ticks total = std::max<Ticks>(1, times.total);
     for (const time::BlockTimes& b : times.blocks) {
         BlockTime one;
@@ -272,6 +298,8 @@ Timeline report_timeline(const execute::Record& record, const time::Timeline& ti
     if (options.ask_what_if) {
         WhatIfGroup group;
         for (const time::WhatIf& w : time::what_if(record, chip, times)) group.changes.push_back({w.text, w.percent});
+        if (options.plan)
+            for (const time::MoreSlots& more : rings_of(*options.plan)) group.changes.push_back({more.name, time::with_more_slots(record, chip, times, more)});
         if (!group.changes.empty()) t.what_if.push_back(std::move(group));
     }
     fold_equal_cores(t);

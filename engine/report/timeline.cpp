@@ -172,6 +172,9 @@ void fold_equal_cores(Timeline& t, double percent) {
     for (CriticalStep c : t.critical)
         if (moved[std::size_t(c.lane)] >= 0) critical.push_back({moved[std::size_t(c.lane)], c.slice});
     t.critical = std::move(critical);
+    for (CriticalShare& c : t.critical_shares)
+        if (c.lane >= 0) c.lane = moved[std::size_t(c.lane)];
+    if (t.bound.lane >= 0) t.bound.lane = moved[std::size_t(t.bound.lane)];
     t.folded = worst == 0 ? "AIV1 the same" : "AIV1 within " + fixed(std::max(0.1, std::ceil(worst * 10) / 10), 1) + " %";
 }
 

@@ -46,6 +46,7 @@ struct Wait {
 struct Gap {
     Ticks start = 0, end = 0;
     std::int32_t stage = -1, task = -1;
+    bool lock = false;                // for a lock; else for a flag, a barrier or a unit flag
     bool operator==(const Gap&) const = default;
 };
 
@@ -79,6 +80,7 @@ struct StageTime {
     Place place;
     std::int32_t tasks = 0;
     Ticks compute = 0, move = 0, in_core = 0, span = 0;
+    Ticks lock = 0;                   // the part of in_core in which a lock of its own core was missing
     std::vector<WaitPart> paid;
     Ticks predicted_span = -1;        // of a run on a card; -1 none
     bool operator==(const StageTime&) const = default;
@@ -116,6 +118,47 @@ struct BlockTime {
     bool operator==(const BlockTime&) const = default;
 };
 
+/// What sets the pace, in a sentence: the busiest pipe, in it the stage and the operation with the most time.
+struct Bound {
+    std::int32_t lane = -1, stage = -1, op = -1;
+    double share = 0;                 // of the total, 0..1
+    double op_share = 0;              // of the pipe's busy time
+    std::string text;                 // "vector side, stage 2, exp"; empty when nothing ran
+    bool operator==(const Bound&) const = default;
+};
+
+/// How much of the critical path runs through one pipe for one stage. All parts add up to the total.
+struct CriticalShare {
+    std::int32_t lane = -1, stage = -1;  // lane -1: before the first operation, or on a core that is not drawn
+    Ticks ticks = 0;
+    bool operator==(const CriticalShare&) const = default;
+};
+
+/// One side of the launch against what the chip could do. Rates in operations per microsecond.
+struct RoofPoint {
+    std::string side;                 // "cube": multiply and add count two; "vector": one an element
+    double operations = 0;            // of the whole launch
+    double intensity = 0;             // operations for a byte of global memory
+    double achieved = 0, peak = 0;    // peak of the cores that ran, at the types used
+    double roof = 0;                  // min(peak, intensity * memory rate)
+    std::string limit;                // "compute" or "memory": which of the two makes the roof
+    bool operator==(const RoofPoint&) const = default;
+};
+struct Roofline {
+    double hbm_bytes = 0, l2_bytes = 0;                   // moved by the whole launch
+    double hbm_bytes_per_us = 0, l2_bytes_per_us = 0;     // of the chip
+    std::vector<RoofPoint> points;    // sides that worked
+    bool operator==(const Roofline&) const = default;
+};
+
+/// The shortest time from task to task that the plan's hand-overs and in-order pipes allow: the largest mean of a cycle.
+struct PlanPeriod {
+    Ticks ticks = -1;                 // -1: no plan, or too few tasks
+    std::vector<std::string> cycle;   // "stage1 M", "stage2 V", ...: the cycle that decides
+    std::int32_t tasks = 0;           // tasks that go round it at once: slots for a ring, 1 for a pipe
+    bool operator==(const PlanPeriod&) const = default;
+};
+
 struct Timeline {
     Provenance provenance;
     std::string kernel, target;
@@ -135,6 +178,10 @@ struct Timeline {
     std::vector<StageTime> stages;
     std::vector<PaidTotal> paid_most; // largest first
     std::vector<CriticalStep> critical;
+    std::vector<CriticalShare> critical_shares; // largest first
+    Bound bound;
+    Roofline roofline;
+    PlanPeriod plan_period;           // against `steady`
     std::vector<WhatIfGroup> what_if;
     std::vector<BlockTime> block_times;
     std::int32_t runs = 0;            // on a card

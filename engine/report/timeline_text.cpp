@@ -69,6 +69,15 @@ std::string pace_line(const Timeline& t) {
                        us_text(t, t.drain) + " us; " + steady, 10);
 }
 
+/// "; the plan allows 520 cycles a task (stage1 M, stage2 V: 2 tasks at once)".
+std::string period_words(const Timeline& t) {
+    if (t.plan_period.ticks < 0) return {};
+    std::string words = "; the plan allows " + std::to_string(cycles(t.plan_period.ticks)) + " cycles a task (";
+    words += join(t.plan_period.cycle, ", ");
+    if (t.plan_period.tasks > 1) words += ": " + std::to_string(t.plan_period.tasks) + " tasks at once";
+    return words + ")";
+}
+
 /// Which sign stands for a column: whatever took most of it; among equals work before paid before free before in-core.
 char sign(const Bin& b) {
     char c = ' ';
@@ -189,6 +198,7 @@ std::string to_text(const Timeline& t, Language language) {
         items[0] = "cycles: " + items[0];
         out += listed("paid most", items, ", ", 11);
     }
+    if (!t.bound.text.empty()) out += wrapped(pad("bound", 11) + t.bound.text + period_words(t), 11);
     out += critical_line(t);
     bool first = true;
     for (const WhatIfGroup& g : t.what_if) {

@@ -142,9 +142,10 @@ Pace pace(const execute::Record& record, const Timeline& timeline, std::int32_t 
         previous = t;
         ++n;
     }
-    std::vector<Ticks> sorted = gaps;
-    std::sort(sorted.begin(), sorted.end());
-    p.steady = sorted[sorted.size() / 2];
+    // The mean, not the median: a ring of two slots may go 100, 160, 100, 160.
+    Ticks sum = 0;
+    for (Ticks g : gaps) sum += g;
+    p.steady = sum / Ticks(gaps.size());
     for (Ticks g : gaps)
         if (p.steady > 0) p.spread_percent = std::max(p.spread_percent, 100.0 * std::abs(double(g - p.steady)) / double(p.steady));
     return p;
@@ -179,6 +180,14 @@ std::vector<WhatIf> what_if(const execute::Record& record, const machine::Chip& 
     for (const auto& [ticks, n] : largest(names)) ask({.name = n, .percent = 80}, "20 % faster " + n);
     for (const auto& [ticks, n] : largest(stages)) ask({.stage = n, .percent = 80}, "20 % faster " + n);
     return answers;
+}
+
+double with_more_slots(const execute::Record& record, const machine::Chip& chip, const Timeline& timeline, const MoreSlots& more) {
+    ReplayOptions options;
+    options.keep_waits = false;
+    options.more_slots = {more};
+    Ticks total = replay(record, chip, options).total;
+    return timeline.total > 0 ? 100.0 * double(total - timeline.total) / double(timeline.total) : 0;
 }
 
 } // namespace pto::time

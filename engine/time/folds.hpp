@@ -32,11 +32,11 @@ struct Bound {
 };
 Bound bound(const execute::Record& record, const Timeline& timeline);
 
-/// Ticks from one task to the next once the pipeline is full: the median over the middle tasks of when their last stage is done. -1 when
+/// Ticks from one task to the next once the pipeline is full: the mean over the middle tasks of when their last stage is done. -1 when
 /// fewer than four tasks lie between fill and drain.
 struct Pace {
     Ticks steady = -1;
-    double spread_percent = 0;  // largest deviation of a middle task from the median
+    double spread_percent = 0;  // largest deviation of a middle task from the mean
     std::int64_t tasks = 0;
     /// The pace no schedule can beat: the largest busy time of one pipe for a task.
     Ticks floor = -1;
@@ -54,5 +54,8 @@ struct WhatIf {
 /// Asks for the operations and stages with the most busy time, `most` of each kind: how the total changes when they take 20 % less.
 /// cost: one replay each.
 std::vector<WhatIf> what_if(const execute::Record& record, const machine::Chip& chip, const Timeline& timeline, int most = 2);
+
+/// How the total changes, in percent, when a ring has one slot more. cost: one replay.
+double with_more_slots(const execute::Record& record, const machine::Chip& chip, const Timeline& timeline, const MoreSlots& more);
 
 } // namespace pto::time

@@ -236,6 +236,8 @@ Timeline Replay::run() {
         c.times = &times;
         c.base = base;
         c.signals.prepare(record.core);
+        for (const MoreSlots& more : m_options.more_slots)
+            if (more.waiter == record.core) c.signals.join(more.ids, m_grid.vectors_of(c.index));
         std::fill(std::begin(c.open_ticket), std::end(c.open_ticket), -1);
         for (PipeState& p : c.pipes) {
             p.queue.resize(std::size_t(m_chip.queue_depth));

@@ -5,9 +5,18 @@
 
 namespace pto::time {
 
+/// A ring of one more slot: the cores of a kind that wait for its free slots find one permit more. Its ids are used in turn, a slot each, so
+/// they become one counter: the k-th wait then meets the set for the task one slot further back.
+struct MoreSlots {
+    isa::Core waiter = isa::Core::cube;
+    std::vector<int> ids;
+    std::string name;             // "3 slots of out"
+};
+
 struct ReplayOptions {
     std::vector<Change> changes;  // what-if
     bool keep_waits = true;       // CoreTimes::waits; without them a long record needs less memory
+    std::vector<MoreSlots> more_slots;
 };
 
 /// When each row of the record runs.

@@ -24,6 +24,16 @@ void CoreSignals::prepare(isa::Core core) {
     m_core = core;
     m_counters.resize(32);
     m_flag_slot.assign(8 * 8 * 64, -1);
+    for (int i = 0; i < 32; ++i) m_alias[i] = std::int8_t(i);
+}
+
+void CoreSignals::join(const std::vector<int>& ids, int vectors) {
+    if (ids.empty()) return;
+    for (int v = 0; v < (m_core == isa::Core::cube ? vectors : 1); ++v) {
+        auto counter = [&](int id) { return (id & 15) + 16 * v; };
+        for (int id : ids) m_alias[counter(id)] = std::int8_t(counter(ids[0]));
+        m_counters[std::size_t(counter(ids[0]))].add({0, -1});
+    }
 }
 
 Arrivals& CoreSignals::flag(const execute::Row& row) {
@@ -39,16 +49,16 @@ void CoreSignals::set_flag(const execute::Row& row, Arrival a) { flag(row).add(a
 
 bool CoreSignals::take_flag(const execute::Row& row, Arrival& a) { return take(flag(row), a); }
 
-bool CoreSignals::take_counter(int counter, Arrival& a) { return counter >= 0 && counter < 32 && take(m_counters[std::size_t(counter)], a); }
+bool CoreSignals::take_counter(int counter, Arrival& a) { return counter >= 0 && counter < 32 && take(m_counters[std::size_t(m_alias[counter])], a); }
 
 bool CoreSignals::take_intra(int id, int vectors, Arrival& a) {
     if (id < 0 || id > 15) return false;
-    if (m_core == isa::Core::vector) return take(m_counters[std::size_t(id)], a);
+    if (m_core == isa::Core::vector) return take(m_counters[std::size_t(m_alias[id])], a);
     for (int v = 0; v < vectors; ++v)
-        if (m_counters[std::size_t(id + 16 * v)].empty()) return false;
+        if (m_counters[std::size_t(m_alias[id + 16 * v])].empty()) return false;
     for (int v = 0; v < vectors; ++v) {
         Arrival one;
-        take(m_counters[std::size_t(id + 16 * v)], one);
+        take(m_counters[std::size_t(m_alias[id + 16 * v])], one);
         if (v == 0 || one.at > a.at) a = one;
     }
     return vectors > 0;

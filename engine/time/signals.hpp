@@ -36,7 +36,9 @@ class CoreSignals {
     void prepare(isa::Core core);
     void set_flag(const execute::Row& row, Arrival a);
     bool take_flag(const execute::Row& row, Arrival& a);
-    void add(int counter, Arrival a) { m_counters[std::size_t(counter)].add(a); }
+    void add(int counter, Arrival a) { m_counters[std::size_t(m_alias[counter])].add(a); }
+    /// The ids become one counter that holds one arrival more.
+    void join(const std::vector<int>& ids, int vectors);
     bool take_counter(int counter, Arrival& a);
     /// INTRA_BLOCK: a cube takes one of each of its `vectors` vector cores, the later one decides.
     bool take_intra(int id, int vectors, Arrival& a);
@@ -47,6 +49,7 @@ class CoreSignals {
     std::vector<std::int16_t> m_flag_slot; // by (set pipe, wait pipe, id): index into m_flags, -1 unused
     std::vector<Arrivals> m_flags;
     std::vector<Arrivals> m_counters;
+    std::int8_t m_alias[32];
 };
 
 /// What more than two cores share: barrier-like counters (INTER_BLOCK, INTER_SUBBLOCK) and sync_all.

@@ -80,6 +80,14 @@ TEST_CASE("a replay becomes the timeline that views draw", "[time][report]") {
     CHECK(first.buffer == "mm1");
     CHECK(first.end - first.start == 130 * report::ticks_per_cycle);
     CHECK_FALSE(t.critical.empty());
+    report::Ticks critical = 0;
+    for (const report::CriticalShare& c : t.critical_shares) critical += c.ticks;
+    CHECK(critical == t.total);
+    CHECK(t.bound.text == "cube side, produce, cube.fp16");
+    REQUIRE(t.roofline.points.size() == 2);
+    CHECK(t.roofline.points[0].side == "cube");
+    CHECK(t.roofline.points[0].operations == 8 * 2 * 16 * 16 * 16);
+    CHECK(t.roofline.points[0].achieved < t.roofline.points[0].peak);
     CHECK(t.provenance.estimated.size() == 1);
     CHECK(t.provenance.stated_percent + t.provenance.derived_percent + t.provenance.guessed_percent >= 99);
     REQUIRE(t.what_if.size() == 1);
@@ -103,4 +111,59 @@ TEST_CASE("the drawn block is the slowest one unless another is asked for", "[ti
     report::FromTime options;
     options.block = 0;
     CHECK(report::report_timeline(b.record, times, chip, options).lanes.at(0).slices.size() == 1);
+}
+
+namespace {
+
+/// The plan of two_stages(): ready and free hand-overs of a buffer with two slots, an id a slot.
+report::SyncPlan pair_plan(int slots) {
+    report::SyncPlan plan{report::Provenance("nothing was run", "", {})};
+    report::PlanLoop loop;
+    report::PlanStage produce, consume;
+    produce.name = "produce";
+    consume.name = "consume";
+    consume.core = Core::vector;
+    consume.delay = 1;
+    loop.stages = {produce, consume};
+    report::HandOver ready, free;
+    ready.from = free.to = "produce";
+    ready.to = free.from = "consume";
+    ready.buffer = free.buffer = "mm1";
+    ready.set_pipe = free.wait_pipe = "M";
+    ready.wait_pipe = free.set_pipe = "V";
+    ready.ids = {0, 1};
+    free.direction = report::Direction::free;
+    free.ids = {2, 3};
+    free.task_offset = slots;
+    loop.edges = {ready, free};
+    plan.loops = {loop};
+    return plan;
+}
+
+} // namespace
+
+TEST_CASE("the period that the plan allows is the pace that the replay reaches", "[time][report]") {
+    machine::Chip chip = time::round_chip();
+    execute::Record record = two_stages(40);
+    time::Timeline times = time::replay(record, chip);
+    report::SyncPlan plan = pair_plan(2);
+    report::FromTime options;
+    options.plan = &plan;
+    report::Timeline t = report::report_timeline(record, times, chip, options);
+    // Two slots go round a ring of 100 + 30 + 100 + 30 cycles and the hand-overs' own cycles: 130 and a little a task.
+    REQUIRE(t.plan_period.ticks > 0);
+    CHECK(t.plan_period.tasks == 2);
+    CHECK(t.plan_period.cycle.size() == 2);
+    CHECK(t.plan_period.ticks == 130 * report::ticks_per_cycle);
+    CHECK(t.steady >= t.plan_period.ticks);
+    CHECK(double(t.steady) < 1.05 * double(t.plan_period.ticks));
+    // One more slot takes the ring out of the way: then a pipe's 100 cycles decide.
+    REQUIRE(t.what_if.size() == 1);
+    const report::WhatIf& more = t.what_if[0].changes.back();
+    CHECK(more.change == "3 slots of mm1");
+    CHECK(more.percent < -15);
+    plan.loops[0].edges[1].task_offset = 3;
+    report::Timeline wide = report::report_timeline(record, times, chip, options);
+    CHECK(wide.plan_period.ticks == 100 * report::ticks_per_cycle);
+    CHECK(wide.plan_period.tasks == 1);
 }
