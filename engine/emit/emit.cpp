@@ -1,80 +1,58 @@
+#include "engine/emit/emit.hpp"
+
+#include "engine/emit/files.hpp"
 #include "engine/emit/writer.hpp"
 
+#include <memory>
+
 namespace pto::emit {
-namespace {
 
-std::string join(const std::vector<LaunchParameter>& list, bool types) {
-    std::string out;
-    for (const LaunchParameter& p : list) out += (out.empty() ? "" : ", ") + (types ? p.type + " " + p.name : p.name);
-    return out;
-}
-
-std::string tiling_header(const ir::Param& p) {
-    std::string out = "#pragma once\n#include <cstdint>\n\nclass " + p.class_name + " {\npublic:\n";
-    for (const ir::Field& f : p.fields) out += "    " + c_type(f.dtype) + " " + f.name + (f.length ? "[" + std::to_string(f.length) + "]" : "") + ";\n";
-    return out + "};\n";
-}
-
-std::string launcher(const ir::Kernel& k, const std::vector<LaunchParameter>& parameters) {
-    std::string host, arguments;
-    for (const LaunchParameter& p : parameters) {
-        bool pointer = p.type.back() == '*';
-        host += ", " + (pointer ? "uint8_t*" : p.type) + " " + p.name;
-        std::string device = p.type;
-        if (device.rfind("__gm__ ", 0) == 0) device.erase(0, 7);
-        arguments += (arguments.empty() ? "" : ", ") + (pointer ? "(" + device + ")" : std::string()) + p.name;
-    }
-    return "#include \"kernel.cpp\"\n\n__global__ AICORE void " + k.name + "(" + join(parameters, true) + ") {\n    " + k.name + "_impl(" + join(parameters, false) +
-           ");\n}\n\nextern \"C\" void call_kernel(uint32_t blockDim, void* stream" + host + ") {\n    " + k.name + "<<<blockDim, nullptr, stream>>>(" + arguments + ");\n}\n";
-}
-
-std::vector<std::string> device_command(const ir::Kernel& k, bool prints) {
-    std::string arch = k.is_mix() ? "dav-c310" : k.cube ? "dav-c310-cube" : "dav-c310-vec";
-    std::vector<std::string> c{"bisheng", "--cce-aicore-arch=" + arch};
-    if (k.is_mix()) c.push_back("--cce-fatobj-link");
-    for (const char* f : {"-fPIC", "-shared", "-xcce", "-DREGISTER_BASE", "-O3", "-std=c++17", "-I$ASCEND_TOOLKIT_HOME/include"}) c.push_back(f);
-    if (prints)
-        for (const char* f : {"--cce-enable-print", "-D_DEBUG", "-DCCEBlockMaxSize=1048576", "-DPTOAS_ENABLE_CCE_PRINT=1"}) c.push_back(f);
-    for (const char* d : {"include", "pkg_inc", "pkg_inc/runtime", "pkg_inc/profiling", "include/experiment/runtime", "include/experiment/msprof", "pkg_inc/runtime/runtime"})
-        c.push_back(std::string("-I$ASCEND_HOME_PATH/") + d);
-    for (const char* f : {"-mllvm", "-cce-aicore-stack-size=0x8000", "-mllvm", "-cce-aicore-function-stack-size=0x8000", "-mllvm", "-cce-aicore-record-overflow=false",
-                          "-mllvm", "-cce-aicore-addr-transform", "-mllvm", "-cce-aicore-dcci-insert-for-scalar=false", "--cce-auto-sync=off",
-                          "--cce-disable-kernel-global-attr-check", "-Wno-parentheses-equality", "-Wno-unused-command-line-argument", "-Werror", "-Wno-c++20-extensions",
-                          "-Wno-cce-compat", "call_kernel.cpp", "-L$ASCEND_HOME_PATH/lib64/", "-lruntime", "-lprofapi", "-o", "call_kernel.so"})
-        c.push_back(f);
-    return c;
-}
-
-} // namespace
-
-Emitted emit(const program::Program& program, const machine::Chip&, const EmitOptions& options) {
+Emitted emit(const program::Program& program, const machine::Chip& chip, const EmitOptions& options) {
     const ir::Kernel& k = *program.kernel;
+    const bool a5 = chip.arch == "a5";
     Emitted out;
-    out.parameters = Writer::parameters(k);
-    std::string regions, wrapper = "__aicore__ inline void " + k.name + "_impl(" + join(out.parameters, true) + ") {\n";
-    std::string tiling_includes;
-    for (const ir::Param& p : k.params)
-        if (p.kind == ir::ParamKind::tiling) tiling_includes += "#include \"" + p.class_name + "_tiling.h\"\n";
-    for (const std::optional<ir::Function>* side : {&k.cube, &k.vector}) {
-        if (!*side) continue;
-        bool cube = (*side)->core == isa::Core::cube;
-        std::string guard = cube ? "__DAV_CUBE__" : "__DAV_VEC__", name = k.name + (cube ? "_impl_cube" : "_impl_vector");
-        Writer writer(k, **side, options, out);
-        std::string body = writer.body();
-        regions += "#if defined(" + guard + ")\n";
-        if (body.find("ffts_cross_core_sync") != std::string::npos) regions += "#include <pto/npu/a5/custom/TSyncCVID.hpp>\n";
-        for (const std::string& c : writer.struct_classes()) regions += c;
-        regions += "__aicore__ inline void " + name + "(" + join(out.parameters, true) + ") {\n" + body + "}\n#endif // " + guard + "\n\n";
-        wrapper += "#if defined(" + guard + ")\n    " + name + "(" + join(out.parameters, false) + ");\n#endif\n";
+    out.symbol = field_name(k.name);
+    struct Side {
+        std::unique_ptr<Writer> writer;
+        std::string body;
+        bool cube = false;
+    };
+    std::vector<Side> sides;
+    bool ffts = false;
+    for (const std::optional<ir::Function>* f : {&k.cube, &k.vector}) {
+        if (!*f) continue;
+        Side s{std::make_unique<Writer>(k, **f, options, out, a5), {}, (*f)->core == isa::Core::cube};
+        s.body = s.writer->body();
+        ffts = ffts || s.writer->uses_ffts();
+        sides.push_back(std::move(s));
     }
-    out.command = device_command(k, out.prints);
-    std::string head = "// " + k.name + ": generated by xeus-pto. The number in front of each source line is its line in the kernel's text.\n";
-    if (out.prints) head += "#define __ENABLE_ASC_PRINTF__ 1\n";
-    head += "#include <cstdint>\n#include <pto/pto-inst.hpp>\n" + tiling_includes + "using namespace pto;\n\n";
-    out.files.push_back({"kernel.cpp", head + regions + wrapper + "}\n"});
-    out.files.push_back({"call_kernel.cpp", launcher(k, out.parameters)});
+    out.parameters = Writer::parameters(k, ffts && !a5);
+    const std::string signature = join(out.parameters, true), pass = join(out.parameters, false);
+    std::string regions, wrapper = "__aicore__ inline void " + out.symbol + "_impl(" + signature + ") {\n", tiling;
     for (const ir::Param& p : k.params)
-        if (p.kind == ir::ParamKind::tiling) out.files.push_back({p.class_name + "_tiling.h", tiling_header(p)});
+        if (p.kind == ir::ParamKind::tiling) tiling += "#include \"" + safe(p.class_name) + "_tiling.h\"\n";
+    for (const Side& s : sides) {
+        const std::string guard = s.cube ? "__DAV_CUBE__" : "__DAV_VEC__", name = out.symbol + (s.cube ? "_impl_cube" : "_impl_vector");
+        regions += "#if defined(" + guard + ")\n";
+        if (a5 && s.writer->uses_ffts()) regions += "#include <pto/npu/a5/custom/TSyncCVID.hpp>\n";
+        for (const std::string& c : s.writer->struct_classes()) regions += c;
+        regions += s.writer->functions();
+        regions += "__aicore__ inline void " + name + "(" + signature + ") {\n";
+        if (ffts && !a5) regions += "    set_ffts_base_addr((unsigned long)ffts_addr);\n";
+        regions += s.body + "}\n#endif // " + guard + "\n\n";
+        wrapper += "#if defined(" + guard + ")\n    " + name + "(" + pass + ");\n#endif\n";
+    }
+    out.command = device_command(k, chip, out.prints);
+    std::string head = "// " + ascii(k.name) + " for " + chip.name + ": generated by xeus-pto. The number in front of each source line is its line in the kernel's text.\n" +
+                       "// What the compiler sees: bisheng -xcce " + (a5 ? "-DREGISTER_BASE" : "-DMEMORY_BASE") +
+                       " -E -I$ASCEND_TOOLKIT_HOME/include --cce-aicore-arch=" + device_arch(k, chip) + " kernel.cpp\n";
+    if (out.prints) head += "#define __ENABLE_ASC_PRINTF__ 1\n";
+    head += "#include <cstdint>\n#include <pto/pto-inst.hpp>\n" + tiling + "using namespace pto;\n\n";
+    out.files.push_back({"kernel.cpp", head + regions + wrapper + "}\n"});
+    out.files.push_back({"call_kernel.cpp", launcher(out)});
+    for (const ir::Param& p : k.params)
+        if (p.kind == ir::ParamKind::tiling) out.files.push_back({safe(p.class_name) + "_tiling.h", tiling_header(p)});
+    out.files.push_back({"launch_args.json", launch_arguments(k, out)});
     std::string command;
     for (const std::string& a : out.command) command += (command.empty() ? "" : " ") + a;
     out.files.push_back({"build_command.txt", command + "\n"});

@@ -6,6 +6,7 @@
 #include "engine/program/program.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pto::emit {
@@ -20,16 +21,20 @@ struct File {
 };
 
 struct LaunchParameter {
-    std::string name, type; // "a_0_ptr", "uint8_t*"
-    std::string kind;       // "tensor", "pointer", "scalar", "tiling", "dim"
+    std::string name, type; // "a_0_ptr", "__gm__ float*"
+    std::string kind;       // "tensor", "pointer", "scalar", "tiling", "dim", "ffts"
+    std::string source;     // the kernel's own parameter
+    int axis = -1;          // kind dim: which size of it
 };
 
 struct Emitted {
-    std::vector<File> files;                 // kernel.cpp first, then call_kernel.cpp and headers
+    std::vector<File> files;                 // kernel.cpp first, then call_kernel.cpp, headers, launch_args.json
+    std::string symbol;                      // the entry's C++ name
     std::vector<LaunchParameter> parameters; // the entry's ABI: source order, dynamic sizes last
     std::vector<std::string> command;        // arguments of the device compiler, the program's name first
     bool prints = false;                     // the kernel writes to the device's debug output
-    Diagnostics diagnostics;                 // warnings: operations that have no C++ form here
+    bool complete = true;                    // every statement has its C++ form; otherwise the text must not be built
+    Diagnostics diagnostics;                 // warnings: operations that have no C++ form, or mean something else on the card
 
     const File* file(std::string_view name) const {
         for (const File& f : files)
@@ -38,10 +43,11 @@ struct Emitted {
     }
 };
 
-/// Writes the translation unit, the launcher and the headers for an ascend950 (arch a5) program.
-///   in     program  assembled: locks inserted
+/// Writes the translation unit, the launcher and the headers of an assembled program.
+///   in     program  locks inserted
+///          chip     arch a5 (ascend950); arch a3 and a2 as far as their data paths go: no locks, no vector functions, flags of the FFTS
 ///   out    same program, same bytes
-///   fails  PTO-emit-form (a warning) per operation without a C++ form: its statement is left out and marked in the text
+///   fails  PTO-emit-form (a warning) per operation without a C++ form: its statement is left out, `complete` is false
 ///   cost   linear in the statements
 ///   source codegen reference, 1 to 4
 Emitted emit(const program::Program& program, const machine::Chip& chip, const EmitOptions& options = {});

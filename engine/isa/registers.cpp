@@ -185,9 +185,9 @@ void add_lanes(Catalogue& c) {
     c.add(vf("vf.mull", {reg("a", i32), reg("b", i32), mask()}, {}, Semantics::reg_lane, LaneFn::mull, "reg,reg", ResultType::first, "reg.add",
              "vmull({r0}, {r1}, {0}, {1}, {2})", "Low and high halves of the 64-bit product.", arithmetic_source));
     c.add(vf("vf.addc", {reg("a", i32), reg("b", i32), mask(false, "carry"), mask(true)}, {}, Semantics::reg_carry, LaneFn::add, "mask,reg", ResultType::first, "reg.add",
-             "vaddcs({r0}, {r1}, {0}, {1}, {2})", "Sum with a carry per lane; gives carry and sum.", arithmetic_source));
+             "vaddcs({r0}, {r1}, {0}, {1}, {2}, {3})", "Sum with a carry per lane; gives carry and sum.", arithmetic_source));
     c.add(vf("vf.subc", {reg("a", i32), reg("b", i32), mask(false, "carry"), mask(true)}, {}, Semantics::reg_carry, LaneFn::sub, "mask,reg", ResultType::first, "reg.add",
-             "vsubcs({r0}, {r1}, {0}, {1}, {2})", "Difference with a borrow per lane; gives borrow and difference.", arithmetic_source));
+             "vsubcs({r0}, {r1}, {0}, {1}, {2}, {3})", "Difference with a borrow per lane; gives borrow and difference.", arithmetic_source));
     auto logic = [&](std::string_view name, LaneFn lane, bool two, std::string_view emit, std::string_view doc) {
         std::vector<Operand> operands{{"a", K::reg_or_mask, Role::read}};
         if (two) operands.push_back({"b", K::reg_or_mask, Role::read});

@@ -297,7 +297,7 @@ void add_hidden(Catalogue& c) {
     scalar_form("subs", LaneFn::sub, arithmetic, "vector.add_scalar", "TSUBS({0}, {1}, {2})", "sub");
     scalar_form("muls", LaneFn::mul, wide, "vector.add_scalar", "TMULS({0}, {1}, {2})", "mul");
     scalar_form("divs", LaneFn::div, wide, "vector.div_scalar", "TDIVS({0}, {1}, {2})", "div");
-    scalar_form("rems", LaneFn::rem, wide, "vector.div_scalar", "TREMS({0}, {1}, {2})", "div");
+    scalar_form("rems", LaneFn::rem, wide, "vector.div_scalar", "TFMODS({0}, {1}, {2})", "div");
     scalar_form("ands", LaneFn::bit_and, i8_16_32, "vector.add_scalar", "TANDS({0}, {1}, {2})", "and_");
     scalar_form("ors", LaneFn::bit_or, i8_16_32, "vector.add_scalar", "TORS({0}, {1}, {2})", "and_");
     scalar_form("shls", LaneFn::shl, i8_to_64, "vector.add_scalar", "TSHLS({0}, {1}, {2})", "shl");
@@ -307,7 +307,7 @@ void add_hidden(Catalogue& c) {
     c.add(hidden(v("xors", {out(i8_16_32), in("lhs", i8_16_32), number("scalar"), scratch()}, Semantics::elementwise, LaneFn::bit_xor, ShapeRule::same, "vector.add_scalar",
                    "TXORS({0}, {1}, {2}, {3})", "Bitwise exclusive or with a scalar.", hidden_source), "xor"));
     c.add(hidden(v("rem", {out(wide), in("lhs", wide), in("rhs", wide)}, Semantics::elementwise, LaneFn::rem, ShapeRule::same, "vector.div",
-                   "TREM({0}, {1}, {2})", "Remainder of lhs by rhs.", hidden_source), "div"));
+                   "TFMOD({0}, {1}, {2})", "Remainder of lhs by rhs.", hidden_source), "div"));
     c.add(hidden(v("or", {out(i8_16_32), in("lhs", i8_16_32), in("rhs", i8_16_32)}, Semantics::elementwise, LaneFn::bit_or, ShapeRule::same, "vector.add",
                    "TOR({0}, {1}, {2})", "Bitwise or of two tiles.", hidden_source), "and_"));
     c.add(hidden(v("not", {out(i8_16_32), in("src", i8_16_32)}, Semantics::elementwise, LaneFn::bit_not, ShapeRule::same, "vector.unary", "TNOT({0}, {1})",
