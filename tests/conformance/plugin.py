@@ -1,147 +1,107 @@
 """A pytest plugin that runs an external checkout's system tests on the simulator, unmodified.
 
-Everything that names a device is neutralised from outside: `torch.npu` and `torch_npu` are stand-ins, a TorchFunctionMode maps
-device "npu" to the CPU, markers that select hardware are accepted. Each test's launches are counted; a test that passed without
-a completed launch, or in which a hazard was reported, does not count as passed (see run.py).
+Everything that names a device is neutralised from outside (torch_device.py). What strict mode refuses for a race is launched again in
+warn mode, so that there are values to compare; what was found decides the class all the same (run.py). Refusals are noted with the
+`pytest.raises` block they were expected in.
 """
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import sys
-import types
+import re
+import tempfile
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest import python_api
 
-import xpto
+from xpto import config
 from xpto import kernel as kernels
-from xpto.errors import PtoError
+from xpto.errors import CompileError, HazardError, PtoError
 
-DEVICE_NAME = "Ascend950PR (simulated)"
-_NEEDED: dict[str, str] = {}
+import torch_device
 
-
-class _Anything(types.ModuleType):
-    """A module whose every member may be called and does nothing: profilers and the like."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _Nothing()
-
-
-class _Nothing:
-    def __call__(self, *args: Any, **kwargs: Any) -> "_Nothing":
-        return self
-
-    def __getattr__(self, name: str) -> "_Nothing":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __enter__(self) -> "_Nothing":
-        return self
-
-    def __exit__(self, *args: Any) -> bool:
-        return False
-
-
-def _npu_module() -> types.ModuleType:
-    npu = types.ModuleType("torch.npu")
-    npu.set_device = npu.synchronize = npu.empty_cache = lambda *a, **k: None
-    npu.get_device_name = lambda *a, **k: DEVICE_NAME
-    npu.is_available = lambda: True
-    npu.device_count = lambda: 1
-    npu.current_device = lambda: 0
-    npu.current_stream = lambda *a, **k: None
-    npu.Stream = lambda *a, **k: None
-    npu.stream = lambda *a, **k: contextlib.nullcontext()
-    npu.Event = _Nothing
-    return npu
-
-
-def _install_torch() -> Any:
-    import torch
-    torch.npu = _npu_module()
-    sys.modules["torch.npu"] = torch.npu
-    torch_npu = _Anything("torch_npu")
-    torch_npu.profiler = _Anything("torch_npu.profiler")
-    torch_npu.npu_trans_quant_param = _quant_parameter
-    sys.modules["torch_npu"] = torch_npu
-    sys.modules["torch_npu.profiler"] = torch_npu.profiler
-    torch.Tensor.npu = lambda self, *a, **k: self
-    from torch.overrides import TorchFunctionMode
-
-    def mapped(value: Any) -> Any:
-        return "cpu" if isinstance(value, str) and value.split(":")[0] == "npu" else value
-
-    class Mode(TorchFunctionMode):
-        def __torch_function__(self, func: Any, kinds: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-            kwargs = dict(kwargs or {})
-            if "device" in kwargs:
-                kwargs["device"] = mapped(kwargs["device"])
-            return func(*(mapped(a) for a in args), **kwargs)
-
-    return Mode
-
-
-def _quant_parameter(scale: Any, offset: Any = None) -> Any:
-    """FP32 scales as the 64-bit descriptors of the fixpipe: the bit pattern with its low 13 mantissa bits cut, offset in bits 37-45."""
-    import numpy as np
-    import torch
-    bits = scale.detach().cpu().numpy().astype(np.float32).view(np.uint32).astype(np.int64) & 0xFFFFE000
-    if offset is not None:
-        bits |= (offset.detach().cpu().numpy().astype(np.int64) & 0x1FF) << 37
-    return torch.from_numpy(bits | (1 << 46))
-
-
-class Launches:
-    """Counts launches of one test."""
-
-    def __init__(self) -> None:
-        self.completed = self.refused = 0
-        self.hazards: list[str] = []
-        self.seconds = 0.0
-
-
-_current = Launches()
+# Launches may happen in a child process of the test: each appends a line. run.py reads it when a file takes too long.
+_log = Path(os.environ.get("XPTO_CONFORMANCE_NOTES") or tempfile.mkstemp(prefix="conformance-", suffix=".jsonl")[1])
 _launch = kernels.OperatorKernel.launch
+_raises_exit = python_api.RaisesContext.__exit__
+
+
+def _note(**row: Any) -> None:
+    with open(_log, "a", encoding="utf-8") as log:
+        log.write(json.dumps(row) + "\n")
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0][:300]
+
+
+def _findings(run: Any) -> list[dict[str, Any]]:
+    """Findings of severity error, each with its line in the test's file."""
+    found = []
+    for h in run.to_json().get("hazards") or []:
+        if h["severity"] == "error":
+            found.append({"kind": h["kind"], "message": h["message"], "lines": [(h.get(end) or {}).get("line") for end in ("first", "second")]})
+    return found
+
+
+@contextlib.contextmanager
+def _warn_mode() -> Any:
+    before, config.values["check"] = config.values["check"], "warn"
+    try:
+        yield
+    finally:
+        config.values["check"] = before
 
 
 def _counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-    import time
     begin = time.perf_counter()
+    findings: list[dict[str, Any]] = []
     try:
-        run = _launch(self, *args, **kwargs)
+        try:
+            run = _launch(self, *args, **kwargs)
+        except PtoError as strict:
+            raced = isinstance(strict, HazardError) and strict.report.status == "race"
+            if not raced and not isinstance(strict, CompileError):
+                raise
+            findings = _findings(strict.report) if raced else [{"kind": strict.code, "message": _first_line(strict), "lines": []}]
+            with _warn_mode():
+                run = _launch(self, *args, **kwargs)
     except PtoError as e:
-        _current.refused += 1
-        _current.hazards.append(str(e).splitlines()[0])
+        _note(what="refused", kind=type(e).__name__, status=getattr(e.report, "status", ""), why=_first_line(e), code=e.code,
+              seconds=time.perf_counter() - begin)
         raise
-    finally:
-        _current.seconds += time.perf_counter() - begin
-    _current.completed += 1
-    if run.status not in ("done", "warned"):
-        _current.hazards.append(run.verdict)
+    _note(what="done", findings=findings or _findings(run), seconds=time.perf_counter() - begin)
     return run
 
 
+def _noted_exit(self: Any, kind: Any, value: Any, trace: Any) -> bool:
+    if isinstance(value, PtoError):
+        pattern = getattr(self, "match_expr", None)
+        same = pattern is None or re.search(pattern, str(value)) is not None
+        _note(what="expected" if same and issubclass(kind, self.expected_exception) else "other words", why=_first_line(value),
+              pattern=str(pattern or ""))
+    return _raises_exit(self, kind, value, trace)
+
+
 kernels.OperatorKernel.launch = _counted
+python_api.RaisesContext.__exit__ = _noted_exit
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "soc(name): hardware generation")
     try:
-        config._xpto_mode = _install_torch()
+        config._xpto_mode = torch_device.install()
     except ImportError:
         config._xpto_mode = None
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Any:
-    global _current
-    _current = Launches()
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    _log.write_text("")
     mode = item.config._xpto_mode
     with mode() if mode else contextlib.nullcontext():
         yield
@@ -154,11 +114,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Any:
     target = os.environ.get("XPTO_CONFORMANCE_LOG")
     if not target or (report.when != "call" and report.outcome == "passed"):
         return
-    row = {"test": item.nodeid, "when": report.when, "outcome": report.outcome, "launches": _current.completed, "refused": _current.refused,
-           "hazards": _current.hazards[:3], "launch_seconds": round(_current.seconds, 3), "seconds": round(report.duration, 3),
-           "why": (report.longreprtext.strip().splitlines() or [""])[-1][:300] if report.outcome != "passed" else ""}
+    notes = [json.loads(line) for line in _log.read_text(encoding="utf-8").splitlines()]
+    done = [n for n in notes if n["what"] == "done"]
+    row = {"test": item.nodeid, "when": report.when, "outcome": report.outcome, "launches": len(done),
+           "refused": [n for n in notes if n["what"] == "refused"][:4],
+           "expected": [n for n in notes if n["what"] in ("expected", "other words")][:4],
+           "hazards": [h for n in done for h in n["findings"]][:12],
+           "launch_seconds": round(sum(n.get("seconds", 0) for n in notes), 3), "seconds": round(report.duration, 3), "why": "", "exception": ""}
     if call.excinfo is not None:
         row["exception"] = call.excinfo.typename
         row["why"] = f"{call.excinfo.typename}: {call.excinfo.value}"[:600]
     with open(target, "a", encoding="utf-8") as log:
         log.write(json.dumps(row) + "\n")
+
+
+def pytest_unconfigure() -> None:
+    _log.unlink(missing_ok=True)

@@ -2,8 +2,18 @@
 
     run.py UPSTREAM_DIR [--files PATTERN] [--seconds 60] [--json OUT] [--jobs 2]
 
-A test passes when pytest says so, at least one launch completed in it and no hazard was reported. Everything else is counted as
-refused (with the reason), wrong, too slow, "needs a newer torch" or not supported. Without a checkout it skips aloud.
+Classes, of which the first two are right:
+    passed                 pytest says so, at least one launch completed in it, nothing of severity error was found
+    refused as expected    the test expects an error, and ours came where it was expected
+    refused, other words   the same, but the test compares the text with upstream's own
+    race, values right     the values are right, and the order of the kernel's operations is not ensured: each race is named
+    race, values wrong     with a race, and wrong
+    wrong                  without one
+    refused                a kernel or a launch that upstream accepts
+    not refused            upstream refuses it, we do not
+    hang, out of range     the launch was stopped
+    too slow, needs newer torch, not supported (profilers), skipped, no launch, error
+Without a checkout it skips aloud.
 """
 from __future__ import annotations
 
@@ -12,6 +22,8 @@ import collections
 import concurrent.futures
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,48 +31,84 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-NEWER_TORCH = ("float8", "module 'torch' has no attribute", "uint16", "uint32", "uint64", "bits", "torch.compile", "_dynamo", "allow_in_graph")
+NEWER_TORCH = ("float8", "module 'torch' has no attribute", "torch._dynamo", "torch.compile", "allow_in_graph", "numpy.uint16", "numpy.uint32",
+               "numpy.uint64", "where uint16 is declared", "where uint32 is declared", "where uint64 is declared")
+RIGHT = ("passed", "refused as expected")
+REFUSALS = ("CompileError", "LaunchError", "LaunchTypeError")
 
 
 def classify(row: dict[str, Any]) -> str:
-    why = row.get("why", "")
-    if row["outcome"] == "passed":
-        if row["launches"] == 0:
-            return "no launch"
-        return "hazard" if row["hazards"] else "passed"
+    why, exception = row.get("why", ""), row.get("exception", "")
+    expected = [e["what"] for e in row.get("expected", [])]
+    stopped = [r["status"] for r in row.get("refused", []) if r["status"] not in ("", "refused")]
     if row["outcome"] == "skipped":
         return "skipped"
-    if any(mark in why for mark in NEWER_TORCH) and "CompileError" not in why:
+    if row["outcome"] == "passed":
+        if row["launches"] == 0:
+            return "refused as expected" if row.get("refused") or expected else "no launch"
+        return "race, values right" if row["hazards"] else "passed"
+    if expected and expected[-1] == "other words" and exception == "AssertionError" and "Regex" in why:
+        return "refused, other words"
+    if any(mark in why for mark in NEWER_TORCH) and exception != "CompileError":
         return "needs newer torch"
-    if "CompileError" in why or "LaunchError" in why or "LaunchTypeError" in why:
+    if "DID NOT RAISE" in why:
+        return "not refused"
+    if exception == "HazardError":
+        return {"hang": "hang", "out of range": "out of range", "out-of-range": "out of range", "refused": "refused"}.get((stopped or ["refused"])[-1], "error")
+    if exception in REFUSALS:
         return "refused"
-    if "HazardError" in why:
-        return "hazard"
-    if row.get("exception") == "AssertionError" or "Mismatch" in why or "not close" in why:
-        return "wrong"
+    if "profil" in row["test"]:
+        return "not supported"
+    if exception == "AssertionError" or "Mismatch" in why or "not close" in why:
+        return "race, values wrong" if row["hazards"] else "wrong"
     return "error"
 
 
 def run_file(path: Path, root: Path, seconds: float) -> list[dict[str, Any]]:
-    with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as log:
-        env = {**os.environ, "XPTO_CONFORMANCE_LOG": log.name, "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}"}
+    """The rows of one file's tests. The limit is on the process's own time, so that a busy machine does not change the class."""
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 2))
+
+    with tempfile.TemporaryDirectory() as folder:
+        log, notes = Path(folder) / "rows", Path(folder) / "notes"
+        log.touch(), notes.touch()
+        env = {**os.environ, "XPTO_CONFORMANCE_LOG": str(log), "XPTO_CONFORMANCE_NOTES": str(notes), "OMP_NUM_THREADS": "1",
+               "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}"}
         command = [sys.executable, "-m", "pytest", "-p", "plugin", "-q", "--no-header", "--rootdir", str(path.parent),
                    "-p", "no:cacheprovider", "--noconftest", str(path)]
         timed_out = False
         try:
-            done = subprocess.run(command, env=env, cwd=path.parent, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
+            done = subprocess.run(command, env=env, cwd=path.parent, capture_output=True, text=True, timeout=20 * seconds, stdin=subprocess.DEVNULL,
+                                  preexec_fn=limit)
             tail = (done.stdout + done.stderr).strip().splitlines()
+            timed_out = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
         except subprocess.TimeoutExpired:
             timed_out, tail = True, []
-        rows = [json.loads(line) for line in log.read().splitlines()]
+        rows = [json.loads(line) for line in log.read_text().splitlines()]
+        launches = [json.loads(line) for line in notes.read_text().splitlines()] if timed_out else []
     for row in rows:
         row["file"] = str(path.relative_to(root))
         row["class"] = classify(row)
     if timed_out:
-        rows.append({"file": str(path.relative_to(root)), "test": path.name, "class": "too slow", "why": f"more than {seconds:.0f} s for the file"})
+        done = [n for n in launches if n["what"] == "done"]
+        first = f"; its first launch took {done[0]['seconds']:.1f} s, {len(done)} launches were done" if done else ""
+        hazards = [h for n in done[:1] for h in n["findings"]]
+        rows.append({"file": str(path.relative_to(root)), "test": path.name, "class": "too slow", "why": f"more than {seconds:.0f} s{first}",
+                     "hazards": hazards, "launches": len(done)})
     elif not rows:
-        rows.append({"file": str(path.relative_to(root)), "test": path.name, "class": "error", "why": tail[-1] if tail else "no test ran"})
+        why = next((line[4:] for line in tail if line.startswith("E   ")), tail[-1] if tail else "no test ran")
+        kind = "needs newer torch" if any(mark in why for mark in NEWER_TORCH) else "error"
+        rows.append({"file": str(path.relative_to(root)), "test": path.name, "class": kind, "why": why})
     return rows
+
+
+def reason(row: dict[str, Any]) -> str:
+    """One line: the races by name, or what the exception says."""
+    if row.get("hazards") and row["class"] != "too slow":
+        seen = {h["message"].split(" (")[0] + (f" (lines {', '.join(str(n) for n in h['lines'] if n)})" if any(h["lines"]) else "") for h in row["hazards"]}
+        return "; ".join(sorted(seen))[:400]
+    lines = row.get("why", "").splitlines()
+    return lines[0][:200] if lines else ""
 
 
 def main(argv: list[str]) -> int:
@@ -86,10 +134,13 @@ def main(argv: list[str]) -> int:
             counts = collections.Counter(r["class"] for r in found)
             print(f"{path.relative_to(root)}: " + ", ".join(f"{n} {c}" for c, n in sorted(counts.items())), flush=True)
             for r in found:
-                if r["class"] not in ("passed", "skipped"):
-                    print(f"    {r['class']:<18} {r['test'].split('::')[-1]}: {r.get('why', '')[:200].splitlines()[0] if r.get('why') else r.get('hazards', '')}")
+                if r["class"] not in RIGHT and r["class"] != "skipped":
+                    print(f"    {r['class']:<20} {r['test'].split('::')[-1]}: {reason(r)}")
     total = collections.Counter(r["class"] for r in rows)
     print("total: " + ", ".join(f"{n} {c}" for c, n in total.most_common()))
+    apart = total["needs newer torch"] + total["skipped"] + sum(r["class"] == "refused" and "simt" in r["file"] for r in rows)
+    right = sum(total[c] for c in RIGHT)
+    print(f"right: {right} of {len(rows) - apart} that need no SIMT and no newer torch ({100 * right / max(len(rows) - apart, 1):.1f} %)")
     if args.json:
         Path(args.json).write_text(json.dumps({"schema": 1, "rows": rows, "total": total}, indent=1))
     return 0
