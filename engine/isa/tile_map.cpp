@@ -76,6 +76,38 @@ bool meets(std::int64_t first, std::int64_t last, const Strided& b, int level, s
     return false;
 }
 
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && a % b < 0); } // b > 0
+
+/// Two sets whose levels have the same strides meet iff some difference of their indices brings two runs together:
+/// difference = b.base - a.base + sum of d * stride with d from -(a's count - 1) to b's count - 1, level by level.
+struct Difference {
+    std::int64_t before = 0, after = 0; // run lengths: of b, of a
+    std::array<std::int64_t, 3> low{}, high{}, stride{};
+    bool reaches(int level, std::int64_t offset) const {
+        if (level == 3) return offset < after && offset > -before;
+        std::int64_t inner_low = 0, inner_high = 0;
+        for (std::size_t i = std::size_t(level) + 1; i < 3; ++i) inner_low += low[i] * stride[i], inner_high += high[i] * stride[i];
+        const std::size_t l = std::size_t(level);
+        if (stride[l] == 0) return reaches(level + 1, offset);
+        const std::int64_t from = std::max(low[l], floor_div(-before - inner_high - offset, stride[l]) + 1);
+        const std::int64_t to = std::min(high[l], -floor_div(-(after - inner_low - offset), stride[l]) - 1);
+        for (std::int64_t d = from; d <= to; ++d)
+            if (reaches(level + 1, offset + d * stride[l])) return true;
+        return false;
+    }
+};
+
+/// False when the strides differ on some level.
+bool same_strides(const Strided& a, const Strided& b, Difference& out) {
+    out.before = b.run_bytes, out.after = a.run_bytes;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (a.counts[i] > 1 && b.counts[i] > 1 && a.strides[i] != b.strides[i]) return false;
+        out.low[i] = -(a.counts[i] - 1), out.high[i] = b.counts[i] - 1;
+        out.stride[i] = a.counts[i] > 1 ? a.strides[i] : b.counts[i] > 1 ? b.strides[i] : 0;
+    }
+    return true;
+}
+
 } // namespace
 
 TileMap tile_map(const TileType& type, std::array<std::int32_t, 2> valid) {
@@ -188,6 +220,7 @@ bool overlap(std::int64_t first, std::int64_t last, const Strided& b) {
 
 bool overlap(const Strided& a, const Strided& b) {
     if (a.first() >= b.last() || b.first() >= a.last()) return false;
+    if (Difference d; same_strides(a, b, d)) return d.reaches(0, b.base - a.base);
     const Strided& few = a.runs() <= b.runs() ? a : b;
     const Strided& many = a.runs() <= b.runs() ? b : a;
     for (std::int64_t i = 0; i < few.counts[0]; ++i)

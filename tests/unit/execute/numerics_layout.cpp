@@ -158,6 +158,34 @@ TEST_CASE("overlap agrees with the sets of bytes") {
     CHECK(met < 2900);
 }
 
+TEST_CASE("sets with common strides are compared by their difference") {
+    std::mt19937 random(11);
+    int met = 0;
+    for (int round = 0; round < 4000; ++round) {
+        const std::array<std::int64_t, 3> strides{300 + std::int64_t(random() % 60), 40 + std::int64_t(random() % 30), 8 + std::int64_t(random() % 6)};
+        const auto some = [&](std::set<std::int64_t>& bytes) {
+            isa::Strided s;
+            s.base = std::int64_t(random() % 400), s.run_bytes = 1 + std::int64_t(random() % 4);
+            for (std::size_t i = 0; i < 3; ++i) s.counts[i] = 1 + std::int64_t(random() % 4), s.strides[i] = s.counts[i] > 1 ? strides[i] : 0;
+            for (std::int64_t i = 0; i < s.counts[0]; ++i)
+                for (std::int64_t j = 0; j < s.counts[1]; ++j)
+                    for (std::int64_t k = 0; k < s.counts[2]; ++k)
+                        for (std::int64_t n = 0; n < s.run_bytes; ++n)
+                            bytes.insert(s.base + i * s.strides[0] + j * s.strides[1] + k * s.strides[2] + n);
+            return s;
+        };
+        std::set<std::int64_t> x, y;
+        const isa::Strided a = some(x), b = some(y);
+        bool expected = false;
+        for (std::int64_t v : x) expected = expected || y.count(v) != 0;
+        REQUIRE(isa::overlap(a, b) == expected);
+        REQUIRE(isa::overlap(b, a) == expected);
+        met += expected;
+    }
+    CHECK(met > 500);
+    CHECK(met < 3500);
+}
+
 TEST_CASE("copies between any two layouts move every element and touch nothing else") {
     std::mt19937 random(3);
     for (DType t : widths)
