@@ -30,6 +30,8 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_hbm = std::max<std::int64_t>(1, std::int64_t(chip.constant("hbm_bytes_per_us")));
     m_l2 = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes_per_us")));
     m_l2_write = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_write_bytes_per_us")));
+    m_hbm_row = std::int64_t(chip.constant("hbm_row_bytes"));
+    m_hbm_latency = ticks_of_cycles(chip.constant("hbm_latency_cycles"));
     std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = 0;
     for (const execute::CoreRecord& core : record.cores)
         for (const execute::Row& row : core.rows) {
@@ -47,11 +49,12 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_origin = low >> m_shift << m_shift;
     m_last.assign(std::size_t(((high - m_origin) >> m_shift) + 1), 0);
     m_capacity = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes")) >> m_shift);
+    m_ways.resize(std::size_t(1) << 15);
     m_spills = high - low > std::int64_t(chip.constant("l2_bytes"));
 }
 
-/// Bytes of the lines that were not in L2.
-std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes) {
+/// Bytes of the lines that were not in L2; `on_its_way` grows to when the last line that others asked for is there.
+std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes, Ticks& on_its_way) {
     if (m_last.empty()) return 0;
     std::int64_t first = (address - m_origin) >> m_shift, last = (address + bytes - 1 - m_origin) >> m_shift, missed = 0;
     for (std::int64_t i = first; i <= last; ++i) {
@@ -59,6 +62,9 @@ std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes) {
         if (stamp == 0 || m_brought - std::int64_t(stamp) > m_capacity) {
             ++m_brought;
             ++missed;
+            m_fresh.push_back(i);
+        } else if (const OnItsWay& w = way_of(i); w.line == i) {
+            on_its_way = std::max(on_its_way, w.done);
         }
         stamp = std::uint32_t(m_brought);
     }
@@ -74,20 +80,30 @@ Ticks MemorySystem::serve(Ticks& free, std::int64_t bytes, std::int64_t rate, Ti
 MemorySystem::Service MemorySystem::transfer(const execute::Row& row, bool writes, Ticks start) {
     Service s;
     std::int64_t missed = 0;
-    if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { missed += touch(address, bytes); });
+    Ticks on_its_way = 0;
+    m_fresh.clear();
+    if (row.gm_address >= 0) each_run(row, [&](std::int64_t address, std::int64_t bytes) { missed += touch(address, bytes, on_its_way); });
     l2_bytes += row.bytes;
     s.done = serve(m_l2_free, row.bytes, writes ? m_l2_write : m_l2, start);
     std::int64_t to_hbm = 0;
     if (!writes) {
         // A line that is longer than a row brings more than was asked for; what is used of it later hits.
         hbm_read += missed;
-        s.missed = to_hbm = missed;
+        to_hbm = missed;
     } else if (m_spills) {
         // Written lines leave L2 in the end; a line that is still there is overwritten in place, as a ring of slots is.
         to_hbm = std::min(missed, row.bytes);
         hbm_written += to_hbm;
     }
-    s.done = std::max(s.done, serve(m_hbm_free, to_hbm, m_hbm, start));
+    // The bytes that separate rows cost beyond their own: as many rows as the bytes brought in would hold.
+    std::int64_t run = row.row_bytes > 0 && row.k > row.row_bytes ? std::min<std::int64_t>(row.row_bytes, row.bytes) : row.bytes;
+    Ticks hbm_done = serve(m_hbm_free, to_hbm + (run > 0 ? to_hbm / run * m_hbm_row : 0), m_hbm, start);
+    s.done = std::max(s.done, hbm_done);
+    if (!writes) {
+        s.late = missed > 0 || on_its_way + m_hbm_latency > start;
+        s.done = std::max(s.done, on_its_way);
+        for (std::int64_t line : m_fresh) way_of(line) = {line, hbm_done};
+    }
     return s;
 }
 

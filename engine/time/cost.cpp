@@ -59,7 +59,7 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
     m_issue = ticks_of_cycles(chip.constant("scalar_issue_cycles"));
     m_scalar = ticks_of_cycles(chip.constant("scalar_instruction_cycles"));
     m_lock = ticks_of_cycles(chip.constant("lock_issue_cycles"));
-    m_gm_row = ticks_of_cycles(chip.constant("gm_row_cycles"));
+    const Ticks row_mat = ticks_of_cycles(chip.constant("gm_row_cycles")), row_vec = ticks_of_cycles(chip.constant("gm_row_cycles_vec"));
     m_partial = ticks_of_cycles(chip.constant("partial_mask_cycles"));
     m_clash_sources = std::int64_t(chip.constant("bank_clash_sources") * 1024);
     m_clash_destination = std::int64_t(chip.constant("bank_clash_destination") * 1024);
@@ -79,6 +79,7 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
             s.elements_per_cycle = std::int32_t(chip.constant("fix_elements_per_cycle"));
             if (starts_with(key, "path.gm_")) {
                 s.kind = Kind::load;
+                s.each_row = key == "path.gm_vec" ? row_vec : row_mat;
             } else if (starts_with(key, "path.acc_")) {
                 s.kind = key == "path.acc_gm" ? Kind::fix_store : Kind::fix_move;
                 if (key == "path.acc_vec_dual") s.elements_per_cycle *= 2; // each half at the full rate
@@ -162,7 +163,7 @@ Cost Costs::of(const execute::CoreRecord& core, const execute::Row& row) const {
     case Kind::fixed: c.busy = s.startup; break;
     case Kind::load:
         c.gm = true;
-        c.busy = std::max(scaled(s, row.bytes), s.startup + rows_of() * m_gm_row);
+        c.busy = std::max(scaled(s, row.bytes), s.startup + rows_of() * s.each_row);
         break;
     case Kind::store:
         c.gm = c.writes_gm = true;

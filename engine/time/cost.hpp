@@ -38,7 +38,7 @@ class Costs {
     struct SiteCost {
         Kind kind = Kind::fixed;
         machine::Grade grade = machine::Grade::guessed;
-        Ticks startup = 0, latency = 0;
+        Ticks startup = 0, latency = 0, each_row = 0;
         std::int64_t numerator = 0, denominator = 1; // ticks per unit
         std::int32_t block_m = 16, block_n = 16, block_k = 16, k_pad = 1;
         std::int32_t elements_per_cycle = 64;
@@ -50,7 +50,7 @@ class Costs {
 
     std::vector<SiteCost> m_sites;
     std::vector<Ticks> m_calls;              // per CallWork, start-up excluded
-    Ticks m_issue = 0, m_scalar = 0, m_lock = 0, m_sync = 0, m_gm_row = 0, m_partial = 0;
+    Ticks m_issue = 0, m_scalar = 0, m_lock = 0, m_sync = 0, m_partial = 0;
     std::int64_t m_clash_sources = 1024, m_clash_destination = 1024; // in 1/1024
     std::vector<std::vector<int>> m_percent; // [site][stage + 1] of each distinct stage list; empty: no change
     std::vector<const std::vector<std::string>*> m_stage_lists;

@@ -21,6 +21,7 @@ using isa::Pipe;
 
 constexpr int pipe_count = 8; // isa::Pipe; `all` is unused here
 constexpr Ticks never = -1;
+constexpr std::int64_t piece_bytes = 16384; // of a transfer, that the memory system serves without a break
 
 /// An instruction in a pipe's queue.
 struct Entry {
@@ -43,6 +44,9 @@ struct PipeState {
     bool requested = false;                // its head asked for a transfer that is not granted yet
     Ticks request_start = 0, request_floor = 0;
     std::int32_t request_cause = -1;
+    std::int64_t request_bytes = 0;        // that the memory system has served
+    Ticks request_done = 0;
+    bool request_late = false;
 };
 
 /// An explicit mutex_lock until its mutex_unlock.
@@ -200,9 +204,22 @@ void Replay::grant(const Request& request) {
     const Entry& e = p.queue[p.head];
     const execute::Row& row = c.record->rows[std::size_t(e.row)];
     Cost cost = m_costs.of(*c.record, row);
-    MemorySystem::Service service = m_memory.transfer(row, cost.writes_gm, p.request_start);
-    Ticks end = std::max({p.request_start + cost.busy, service.done, p.request_floor});
-    Ticks latency = cost.latency + (service.missed > 0 ? m_hbm_latency : 0);
+    // Piece by piece, so that cores which ask together get through together, as the hardware's bursts do.
+    bool rows_apart = row.row_bytes > 0 && row.k > row.row_bytes && row.row_bytes < row.bytes;
+    execute::Row piece = row;
+    std::int64_t left = row.bytes - p.request_bytes, each = rows_apart ? std::max<std::int64_t>(1, piece_bytes / row.row_bytes) * row.row_bytes : piece_bytes;
+    piece.bytes = left <= each ? left : each;
+    if (row.gm_address >= 0) piece.gm_address += rows_apart ? p.request_bytes / row.row_bytes * row.k : p.request_bytes;
+    MemorySystem::Service service = m_memory.transfer(piece, cost.writes_gm, request.start);
+    p.request_bytes += piece.bytes;
+    p.request_done = std::max(p.request_done, service.done);
+    p.request_late |= service.late;
+    if (p.request_bytes < row.bytes) {
+        m_requests.push({std::max(request.start, service.done), request.core, request.pipe});
+        return;
+    }
+    Ticks end = std::max({p.request_start + cost.busy, p.request_done, p.request_floor});
+    Ticks latency = cost.latency + (p.request_late ? m_hbm_latency : 0);
     std::int32_t row_index = e.row;
     p.requested = false;
     leave_queue(p, p.request_start);
@@ -641,6 +658,9 @@ bool Replay::run_pipe(CoreState& c, int pipe) {
                 p.request_start = go;
                 p.request_floor = floor;
                 p.request_cause = cause;
+                p.request_bytes = 0;
+                p.request_done = 0;
+                p.request_late = false;
                 m_requests.push({go, c.index, pipe});
                 return true;
             }
