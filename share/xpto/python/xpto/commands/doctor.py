@@ -75,24 +75,51 @@ def _chips() -> Finding:
     return Finding("chips to compile for", "found" if names else "absent", ", ".join(names), "" if names else "no target can be chosen")
 
 
+def _worker() -> Finding:
+    from xpto import worker
+    try:
+        path = worker.executable()
+    except Exception as e:
+        return Finding("xpto-worker", "absent", str(e), "kernels run on the simulator only")
+    return Finding("xpto-worker", "found", path) if os.access(path, os.X_OK) else Finding("xpto-worker", "broken", path, "kernels run on the simulator only")
+
+
+def _host() -> list[Finding]:
+    from xpto import toolchain
+    compiler, lacking, tree = toolchain.host_compiler(), toolchain.pto_isa_missing(), toolchain.pto_isa()
+    return [Finding("host compiler", "found", f"{compiler}, {toolchain.compiler_version(compiler)}") if compiler else
+            Finding("host compiler", "absent", "neither g++ nor clang++ is on PATH", "generated C++ is not run on this machine (device=host)"),
+            Finding("PTO-ISA headers", "found", str(tree)) if not lacking else
+            Finding("PTO-ISA headers", "broken" if os.environ.get("PTO_ISA_HOME") else "absent", lacking, "generated C++ is not run on this machine (device=host)")]
+
+
 def _cann() -> list[Finding]:
-    home = os.environ.get("ASCEND_HOME_PATH") or os.environ.get("ASCEND_TOOLKIT_HOME")
-    usual = Path("/usr/local/Ascend/ascend-toolkit/latest")
-    found = []
-    if home and Path(home).is_dir():
-        found.append(Finding("CANN", "found", home))
-    elif home:
-        found.append(Finding("CANN", "broken", f"ASCEND_HOME_PATH is {home}, which is no folder", "no compilation for a device"))
-    elif usual.is_dir():
-        found.append(Finding("CANN", "absent", f"{usual} is there but its set_env.sh was not sourced before this process started",
-                             "no device; start the notebook server from a shell that has sourced it"))
-    else:
-        found.append(Finding("CANN", "absent", "", "kernels run on the simulator only"))
-    compiler = shutil.which("bisheng") or shutil.which("ccec")
+    from xpto import card_build, card_words, toolchain
+    home, lacking = toolchain.toolkit_home(), toolchain.toolkit_missing()
+    versions = ", ".join(v for v in (toolchain.toolkit_version(), toolchain.driver_version() and f"driver {toolchain.driver_version()}") if v)
+    broken = any(os.environ.get(n) for n in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"))
+    found = [Finding("CANN", "found", f"{home}{', ' + versions if versions else ''}") if not lacking else
+             Finding("CANN", "broken" if broken else "absent", lacking, "no compilation for a card; kernels run on the simulator or the host")]
+    compiler = toolchain.device_compiler()
     found.append(Finding("device compiler", "found", compiler) if compiler else
-                 Finding("device compiler", "absent", "bisheng is not on PATH", "generated C++ is not compiled for a device"))
-    cards = sorted(p.name for p in Path("/dev").glob("davinci[0-9]*"))
-    found.append(Finding("NPU", "found", ", ".join(cards)) if cards else Finding("NPU", "absent", "no /dev/davinci*", "runs are simulated"))
+                 Finding("device compiler", "absent", toolchain.device_compiler_missing(), "generated C++ is not compiled for a card"))
+    cost = "nothing runs on a card"
+    if not card_build.missing():  # a runtime may be there: ask it
+        from xpto import card_place
+        cards, why = card_place.look()
+        if why:
+            found.append(Finding("NPU", "broken", why, cost))
+        for card in cards:
+            what = f"npu:{card['number']} {card['chip']}".strip() + (" (a fake runtime, no card)" if card["fake"] else "")
+            found.append(Finding("NPU", "broken", card["trouble"], cost) if card["trouble"] else Finding("NPU", "found", what))
+        if not why and not cards:
+            found.append(Finding("NPU", "absent", "the runtime sees no device", cost))
+    else:
+        files = [f"davinci{n}" for n in card_words.cards_in_dev()]
+        found.append(Finding("NPU", "found", f"{', '.join(files)} in {card_words.device_folder()}; not asked without the toolkit") if files else
+                     Finding("NPU", "absent", f"no {card_words.device_folder()}/davinci*", cost))
+    from xpto.device_run import NEVER_ON_HARDWARE
+    found.append(Finding("tested on hardware", "absent", NEVER_ON_HARDWARE, "the device compiler's and a card's own complaints about generated code are not known"))
     return found
 
 
@@ -110,7 +137,7 @@ def findings() -> list[Finding]:
     rows.append(_package("matplotlib", "matplotlib", "no plots of your own; the views of xpto need none"))
     if rows[2].state == "found":
         rows.append(_chips())
-    rows += _language() + _cann()
+    rows += [*_language(), _worker(), *_host(), *_cann()]
     return rows
 
 

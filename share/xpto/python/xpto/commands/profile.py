@@ -1,4 +1,5 @@
 """xpto profile FILE.py: run one kernel and show its predicted timeline.
+xpto profile --import PATH [FILE.py]: show what the toolkit's profiler has recorded, beside the prediction when a file is named.
 
 Data come from the file's xpto_inputs() (it returns the arguments as a tuple or a dict), else are random numbers of the declared shapes.
 """
@@ -13,7 +14,10 @@ SUMMARY = "run a kernel and show where its time goes"
 
 def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser("xpto profile", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("file", metavar="FILE.py")
+    p.add_argument("file", metavar="FILE.py", nargs="?")
+    p.add_argument("--import", dest="measured", metavar="PATH", help="a profiler's folder or file (kernel_details.csv, op_summary*.csv, trace_view.json ...)")
+    p.add_argument("--schedule", metavar="skip_first=5,warmup=1,active=1", help="with --import: when the profiler was to record")
+    p.add_argument("--steps", type=int, metavar="N", help="with --schedule: how many steps the program took")
     p.add_argument("--kernel", help="which kernel of the file")
     p.add_argument("--preload", type=int, metavar="N", help="pipeline depth; overrides the decorator")
     p.add_argument("--target", help="ascend950, ascend910b ...")
@@ -25,6 +29,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
+    if args.measured:
+        from xpto.msprof import show
+        return show(args)
+    if args.file is None:
+        print("xpto profile: name a file, or --import what a profiler has recorded", file=sys.stderr)
+        return 2
     from xpto import file_inputs, trace
     from xpto.errors import InternalError, PtoError
     from xpto.profile import of_run
