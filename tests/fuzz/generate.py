@@ -1,9 +1,10 @@
 """Random pipelined kernels with an independent numpy meaning.
 
 A kernel is a chain of alternating cube and vector stages over 32 x 16 fp32 tiles of small integers. Cube stages multiply by a
-signed permutation (so that no sum rounds and every order of additions gives the same bits), vector stages apply relu, doubling
-modulo a bound, adding the task number, or negation. Everything the transform has rules about is drawn: number of stages, the
-core that starts, slots, one id for many slots, missing backward ids, address reuse, outer loops, several loops, trip counts from 0.
+signed permutation (so that no sum rounds and every order of additions gives the same bits), vector stages are a program of one to
+three of relu, doubling, adding the task number, negation, abs. Everything the transform has rules about is drawn: number of stages,
+the core that starts, slots, one id for many slots, missing backward ids, address reuse, outer loops, several loops, trip counts from 0.
+`flags=True` writes the same kernel without auto_mutex: explicit flags between the pipes of a stage, a barrier behind each stage.
 """
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Channel:
 class StagePlan:
     name: str
     cube: bool
-    op: str                    # vector: relu, double, add_task, negate; cube: matrix index as text
+    ops: list[str]             # vector: relu, double, add_task, negate, abs, one after the other; cube: the matrix index as text
 
 
 @dataclasses.dataclass
@@ -72,16 +73,19 @@ class Fuzz:
                 row = (loop.first_row + task) * ROWS
                 v = x[row:row + ROWS].copy()
                 for stage in loop.stages:
-                    if stage.cube:
-                        v = v @ self.matrices[int(stage.op)]
-                    elif stage.op == "relu":
-                        v = np.maximum(v, np.float32(0))
-                    elif stage.op == "double":
-                        v = v * np.float32(2)
-                    elif stage.op == "negate":
-                        v = v * np.float32(-1)
-                    else:
-                        v = v + np.float32(i)
+                    for op in stage.ops:
+                        if stage.cube:
+                            v = v @ self.matrices[int(op)]
+                        elif op == "relu":
+                            v = np.maximum(v, np.float32(0))
+                        elif op == "double":
+                            v = v * np.float32(2)
+                        elif op == "negate":
+                            v = v * np.float32(-1)
+                        elif op == "abs":
+                            v = np.abs(v)
+                        else:
+                            v = v + np.float32(i)
                 y[row:row + ROWS] = v
         return y
 
@@ -114,24 +118,26 @@ class _Allocator:
         return [(first + i) % 28 for i in range(count)]
 
 
-def generate(seed: int, auto_mutex: bool = True) -> Fuzz:
+def generate(seed: int, flags: bool = False, stages: int = 0, long: bool = False) -> Fuzz:
+    """The kernel of a seed. `stages`: one loop with that many, for those who need a long chain. `long`: enough trips for every delay."""
+    wanted = stages
+    auto_mutex = not flags
     rng = random.Random(seed)
     features: set[str] = set()
     allocator = _Allocator()
     matrices = [_permutation(rng) for _ in range(2)]
     loops: list[LoopPlan] = []
     row = 0
-    loop_count = rng.choices((1, 2, 3, 4), (70, 20, 6, 4))[0]
+    loop_count = rng.choices((1, 2, 3, 4), (70, 20, 6, 4))[0] if not wanted else 1
     for number in range(loop_count):
-        count = rng.choices((2, 3, 4, 5, 6, 7, 8), (20, 20, 30, 12, 10, 4, 4))[0]
-        if loop_count > 1:
-            count = min(count, 4)
+        count = rng.choices((2, 3, 4, 5, 6, 7, 8), (30, 22, 26, 9, 7, 3, 3))[0]
+        count = wanted or (min(count, 4) if loop_count > 1 else count)
         cube_first = rng.random() < 0.5
         stages = []
         for s in range(count):
             cube = (s % 2 == 0) == cube_first
-            op = str(rng.randrange(2)) if cube else rng.choice(("relu", "double", "add_task", "negate"))
-            stages.append(StagePlan(f"s{number}_{s}", cube, op))
+            ops = [str(rng.randrange(2))] if cube else rng.sample(("relu", "double", "add_task", "negate", "abs"), rng.choice((1, 1, 2, 3)))
+            stages.append(StagePlan(f"s{number}_{s}", cube, ops))
         free = list(range(16))
         channels: list[Channel] = []
         for c in range(count - 1):
@@ -149,7 +155,7 @@ def generate(seed: int, auto_mutex: bool = True) -> Fuzz:
             memory = "Vec" if ch.to_vector else "Mat"
             size = HALF_BYTES if ch.to_vector else TILE_BYTES
             same = [o for o in channels if o.to_vector == ch.to_vector and o.slots == slots]
-            if same and rng.random() < 0.12:
+            if same and rng.random() < 0.3:
                 other = rng.choice(same)
                 ch.address, ch.mutex = other.address, list(other.mutex)
                 features.add("address reuse")
@@ -159,6 +165,8 @@ def generate(seed: int, auto_mutex: bool = True) -> Fuzz:
             channels.append(ch)
         outer = rng.choice((None, None, 1, 2, 3))
         trips = rng.choice((0, 1, 2, 3, 4, 5, 7, 12, 20)) if outer is None else rng.choice((0, 1, 2, 3, 5))
+        if long:
+            trips, outer = (max(trips, 9), outer) if outer is None else (max(trips, 5), max(outer, 2))
         start, step = (rng.choice((0, 1, 3)), rng.choice((1, 2))) if rng.random() < 0.3 else (0, 1)
         runtime = rng.random() < 0.4
         if outer is not None:
@@ -173,17 +181,9 @@ def generate(seed: int, auto_mutex: bool = True) -> Fuzz:
 
 def _text(name: str, loops: list[LoopPlan], allocator: _Allocator, auto_mutex: bool, rng: random.Random) -> str:
     out = ["import pypto_pro.language as pl", ""]
-    order = [] if auto_mutex else ["    pl.system.bar_all()"]
 
-    def barrier(lines: list[str]) -> list[str]:
-        if auto_mutex:
-            return lines
-        spaced: list[str] = list(order)
-        for line in lines:
-            spaced.append(line)
-            if line.strip().startswith("pl.") and not line.strip().startswith("pl.system"):
-                spaced += order
-        return spaced
+    def ordered(body: list[str], cube: bool) -> list[str]:
+        return body if auto_mutex else _with_flags(body, cube)
 
     for number, loop in enumerate(loops):
         for s, stage in enumerate(loop.stages):
@@ -211,14 +211,16 @@ def _text(name: str, loops: list[LoopPlan], allocator: _Allocator, auto_mutex: b
                 else:
                     body += ["    a = nz.next()", f"    pl.load(a, x, [row * {ROWS} + sub * {HALF}, 0])"]
                 body.append("    w = work.next()")
-                body.append({"relu": "    pl.relu(w, a)", "double": "    pl.mul(w, a, 2.0)", "negate": "    pl.mul(w, a, -1.0)",
-                             "add_task": "    pl.add(w, a, i * 1.0)"}[stage.op])
+                for k, op in enumerate(stage.ops):
+                    operand = "w" if k else "a"
+                    body.append({"relu": f"    pl.relu(w, {operand})", "double": f"    pl.mul(w, {operand}, 2.0)", "negate": f"    pl.mul(w, {operand}, -1.0)",
+                                 "abs": f"    pl.abs(w, {operand})", "add_task": f"    pl.add(w, {operand}, i * 1.0)"}[op])
                 if target:
                     body += ["    z = nz_out.next()", "    d = dst.next()", "    pl.move(z, w)", f"    pl.insert(d, z, [sub * {HALF}, 0])"]
                     out[-1] = out[-1].replace("):", ", nz_out):")
                 else:
                     body.append(f"    pl.store(y, w, [row * {ROWS} + sub * {HALF}, 0])")
-            out += barrier(body) + ["", ""]
+            out += ordered(body, stage.cube) + ["", ""]
     bounds = [f"n{k}: pl.DT_INT32" for k, loop in enumerate(loops) if loop.runtime_bound]
     out += [f"@pl.jit(auto_mutex={auto_mutex}, pipeline=pl.pipeline.PipelineConfig(preload=2))",
             f"def {name}(x: pl.Tensor[[pl.DYNAMIC, {COLS}], pl.DT_FP32], m: pl.Tensor[[{2 * COLS}, {COLS}], pl.DT_FP32],",
@@ -268,11 +270,46 @@ def _text(name: str, loops: list[LoopPlan], allocator: _Allocator, auto_mutex: b
             source = [loop.channels[s - 1].name] if s > 0 else []
             target = [loop.channels[s].name] if s < len(loop.channels) else []
             if stage.cube:
-                args = [f"row{number}", "x", "y", f"k{stage.op}", "a_l1", "left", "right", "acc", *source, *target]
+                args = [f"row{number}", "x", "y", f"k{stage.ops[0]}", "a_l1", "left", "right", "acc", *source, *target]
             else:
                 args = [f"i{number}", f"row{number}", "sub", "x", "y", "work", "nz", *source, *target] + (["nz_out"] if target else [])
             out += [f"{inner}with pl.section_{'cube' if stage.cube else 'vector'}():", f"{inner}    {stage.name}({', '.join(args)})"]
     return "\n".join(out) + "\n"
+
+
+def _pipe(line: str, cube: bool) -> str | None:
+    """The pipe of one generated operation; None for other lines."""
+    word = line.strip().partition("(")[0]
+    if not word.startswith("pl."):
+        return None
+    if word == "pl.load":
+        return "MTE2"
+    if word == "pl.matmul":
+        return "M"
+    if word == "pl.store":
+        return "FIX" if cube else "MTE3"
+    if word == "pl.insert":
+        return "MTE3"
+    if word == "pl.move":
+        return "V" if not cube else "FIX" if "acc_to_vec" in line else "MTE1"
+    return "V"
+
+
+def _with_flags(body: list[str], cube: bool) -> list[str]:
+    """A flag from each operation to the next one of another pipe; a barrier ends the stage, so no flag is pending in the next task."""
+    out: list[str] = []
+    last: str | None = None
+    seen: dict[tuple[str, str], int] = {}
+    for line in body:
+        pipe = _pipe(line, cube)
+        if pipe and last and pipe != last:
+            k = seen.setdefault((last, pipe), 0)
+            seen[last, pipe] = k + 1
+            pair = f"set_pipe=pl.PipeType.{last}, wait_pipe=pl.PipeType.{pipe}, event_id={k}"
+            out += [f"    pl.system.sync_src({pair})", f"    pl.system.sync_dst({pair})"]
+        last = pipe or last
+        out.append(line)
+    return out + ["    pl.system.bar_all()"]
 
 
 if __name__ == "__main__":
