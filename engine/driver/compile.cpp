@@ -88,12 +88,8 @@ bool pipeline_passes(Compiled& c, Pass& pass, const CompileOptions& options, syn
     Result<pipeline::Model> model = pipeline::analyse(c.source, names, c.serial ? c.serial->facts : unknown, analyse);
     lowered(model.diagnostics, model.value.has_value() && !pipeline::blocks(model.diagnostics));
     if (!pass.take(c.model, std::move(model)) || !c.serial) return false;
-    sync::SyncLimits limits;
-    limits.event_ids = c.chip->cross_core_ids;
-    limits.max_pending = c.chip->cross_core_limit;
-    limits.auto_mutex = c.source.options.auto_mutex;
-    limits.vec_bytes = c.chip->of(isa::MemorySpace::vec).bytes;
-    limits.mat_bytes = c.chip->of(isa::MemorySpace::mat).bytes;
+    sync::SyncLimits limits = sync_limits(*c.chip, c.source.options.auto_mutex);
+    limits.unchecked = options.unchecked;
     if (!pass.take(c.schedule, schedule::plan_schedule(*c.model))) return false;
     for (const schedule::LoopSchedule& s : c.schedule->loops) c.preload.push_back(s.preload);
     Result<sync::SyncPlan> plan = sync::plan_sync(*c.model, *c.schedule, limits);
@@ -185,6 +181,16 @@ std::vector<bool> written_parameters(const ir::Kernel& kernel) {
         if (views) std::fill(written.begin(), written.end(), true);
     }
     return written;
+}
+
+sync::SyncLimits sync_limits(const machine::Chip& chip, bool auto_mutex) {
+    sync::SyncLimits out;
+    out.event_ids = chip.cross_core_ids;
+    out.max_pending = chip.cross_core_limit;
+    out.auto_mutex = auto_mutex;
+    out.vec_bytes = chip.of(isa::MemorySpace::vec).bytes;
+    out.mat_bytes = chip.of(isa::MemorySpace::mat).bytes;
+    return out;
 }
 
 } // namespace pto::driver

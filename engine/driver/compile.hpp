@@ -9,7 +9,7 @@
 #include "engine/resolve/resolve.hpp"
 #include "engine/rewrite/rewrite.hpp"
 #include "engine/schedule/schedule.hpp"
-#include "engine/sync/sync_plan.hpp"
+#include "engine/sync/plan_sync.hpp"
 #include "engine/syntax/source_reader.hpp"
 #include "engine/verify/verify.hpp"
 
@@ -31,6 +31,7 @@ struct CompileOptions {
     std::string default_target = "ascend950";
     std::string default_origin = "default";                // "default", "PYPTOPRO_JIT_ARCH"
     Strictness strictness = Strictness::strict;
+    bool unchecked = false;                                // makes what PTO-K41 ... K47 refuse, to run it and look for a witness
     resolve::ResolveOptions specialisation;
     std::int64_t source_line = 0;
 };
@@ -80,6 +81,9 @@ using Clock = double (*)();
 ///   fails  through Compiled::diagnostics; InternalError for broken promises (a generated text that does not read back)
 Compiled compile(const syntax::KernelSource& source, syntax::Environment& names, syntax::SourceReader& reader, SourceMap& sources,
                  const CompileOptions& options, Clock clock = nullptr);
+
+/// What a chip offers a sync plan.
+sync::SyncLimits sync_limits(const machine::Chip& chip, bool auto_mutex);
 
 /// Fields of each tensor parameter the kernel may write, by parameter index.
 std::vector<bool> written_parameters(const ir::Kernel& kernel);

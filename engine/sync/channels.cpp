@@ -11,6 +11,7 @@ namespace pto::sync {
 
 Diagnostic& Graph::report(Code code, Span at, std::string message) {
     diagnostics.push_back(diagnose(code, at, std::move(message)));
+    if (limits.unchecked && code >= Code::too_few_slots && code <= Code::skew_multiple) diagnostics.back().severity = Severity::warning;
     return diagnostics.back();
 }
 

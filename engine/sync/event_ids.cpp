@@ -155,6 +155,8 @@ class Choosing {
             Diagnostic& d = m_g.report(Code::ids_exhausted, e.to.at, "address reuse needs " + std::to_string(sum) + (sum == 1 ? " more event id" : " more event ids") + ", " + std::to_string(free.size()) + " are free; this loop declares " + ids_text(list));
             d.labels.push_back({e.from.at, "`" + m_g.model[e.from.buffer].name + "` is read here, its bytes are written again by `" + m_g.stage(e.to.stage).name + "`"});
             d.advice.push_back("let a channel use one id for all its slots (a list of one), or stop sharing the address");
+            for (Group& group : groups)
+                for (Edge* e : group.edges) e->silent = Silent::no_ids;
             return;
         }
         std::size_t next = 0;

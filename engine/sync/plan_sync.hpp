@@ -12,6 +12,8 @@ struct SyncLimits {
     std::int32_t max_pending = 15; // unmatched sets a counter holds
     std::int64_t vec_bytes = 253952, mat_bytes = 524288; // UB of a vector core, L1: where a fix may place another slot
     bool auto_mutex = true;
+    /// For those who look for a witness: K41 ... K47 are warnings and the plan is made all the same, as far as there are ids.
+    bool unchecked = false;
 };
 
 /// Chooses a set/wait pair for every hand-over between the cores.

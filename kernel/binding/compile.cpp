@@ -37,6 +37,7 @@ driver::CompileOptions compile_options(const py::dict& overrides) {
     if (py::object target = get(overrides, "target"); !target.is_none()) o.target = target.cast<std::string>();
     if (py::object check = get(overrides, "check"); !check.is_none())
         o.strictness = check.cast<std::string>() == "warn" ? driver::Strictness::warn : driver::Strictness::strict;
+    if (py::object unchecked = get(overrides, "unchecked"); !unchecked.is_none()) o.unchecked = unchecked.cast<bool>();
     if (py::object key = get(overrides, "tiling_key"); !key.is_none()) o.specialisation.tiling_key = key.cast<std::map<std::string, std::int64_t>>();
     if (py::object types = get(overrides, "datatype"); !types.is_none())
         for (auto& [name, type] : types.cast<std::map<std::string, std::string>>()) {
