@@ -23,6 +23,7 @@ _FUNCTIONS = {
     "tune": "xpto.tune",
     "profile": "xpto.profile",
     "devices": "xpto.places",
+    "register_op": "xpto.torch_op",
     "PtoError": "xpto.errors",
     "CompileError": "xpto.errors",
     "LaunchError": "xpto.errors",
