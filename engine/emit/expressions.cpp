@@ -48,7 +48,7 @@ std::string Writer::expr(ir::ExprId id) const {
     const ir::Expr& e = m_f[id];
     using Op = ir::ExprOp;
     auto query = [&](const char* text) { return "((int64_t)(" + std::string(text) + "))"; };
-    const bool split = m_f.core == isa::Core::vector && m_kernel.is_mix();
+    const bool split = m_f.core == isa::Core::vector; // alone, a vector core is the only one of its block: dimension 1, number 0
     switch (e.op) {
     case Op::integer: return integer_literal(e.integer, e.dtype);
     case Op::real: return e.dtype == isa::DType::fp32 ? real_literal(e.real) : "((" + c_type(e.dtype) + ")" + real_literal(e.real) + ")";
