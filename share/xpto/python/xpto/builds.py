@@ -3,16 +3,16 @@ once and complete: it is made under another name and renamed, so neither a secon
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Callable, Iterable
 
+from xpto import cache
+
 
 def root() -> Path:
-    chosen = os.environ.get("XPTO_CACHE_DIR")
-    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xpto"
+    return cache.root()
 
 
 def digest(parts: Iterable[str]) -> str:
@@ -28,11 +28,14 @@ def folder(kind: str, parts: Iterable[str], make: Callable[[Path], None]) -> tup
     home = root() / kind
     done = home / digest(parts)
     if done.is_dir():
+        cache.used(done)
         return done, False
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    cache.private(root())
+    cache.private(home)
     work = Path(tempfile.mkdtemp(prefix=".making-", dir=home))  # mode 0700
     try:
         make(work)
+        cache.seal(work)
         try:
             work.rename(done)
         except OSError:
@@ -40,4 +43,5 @@ def folder(kind: str, parts: Iterable[str], make: Callable[[Path], None]) -> tup
                 raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    cache.trim()
     return done, True

@@ -5,7 +5,7 @@ import json
 import weakref
 from typing import Any, Callable
 
-from xpto import config
+from xpto import artefacts, config
 from xpto.errors import CompileError
 
 
@@ -75,7 +75,17 @@ class Compilation:
 
     def save(self, folder: str) -> dict[str, str]:
         """Writes the artefacts into a folder and returns their paths."""
-        return dict(self.native.save(folder))
+        from pathlib import Path
+        return artefacts.contents(self, Path(folder))
+
+    @property
+    def folder(self) -> str:
+        """The variant's folder in the cache: source, generated texts, C++, headers, command lines, report, side by side."""
+        return str(artefacts.folder(self))
+
+    def artefacts(self) -> dict[str, str]:
+        """Paths of what is in `folder`, and of libraries that were compiled from it, by name."""
+        return artefacts.listing(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return self.view("panel")._repr_mimebundle_()
