@@ -5,7 +5,7 @@ import inspect
 import warnings
 from typing import Any, Callable, Mapping
 
-from xpto import _engine, arguments, config, places, sources
+from xpto import _engine, arguments, config, places, sources, tiling_keys
 from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError, LaunchWarning
 from xpto.results import Compilation, Run
 
@@ -64,23 +64,13 @@ class OperatorKernel:
     def variants(self) -> list[dict[str, int]]:
         """Every legal tiling key, in the order of the fields' values; one empty key for kernels without tiling keys."""
         key_class = self.options.get("tiling_key")
-        if key_class is None:
-            return [{}]
-        import itertools
-        fields = [f for f in vars(key_class).values() if type(f).__name__ == "TilingKeyField"]
-        keys = itertools.product(*(f.values for f in fields))
-        return [dict(zip((f.name for f in fields), k)) for k in keys if self._key_is_valid(key_class, k)]
-
-    @staticmethod
-    def _key_is_valid(key_class: type, values: tuple[int, ...]) -> bool:
-        test = getattr(key_class, "is_valid", None)
-        return True if test is None else bool(key_class().is_valid(values))
+        return [{}] if key_class is None else tiling_keys.split(key_class)[0]
 
     def _checked_key(self, key: Mapping[str, int] | None) -> dict[str, int]:
         key_class = self.options.get("tiling_key")
         if key_class is None:
             return {}
-        fields = {f.name: f for f in vars(key_class).values() if type(f).__name__ == "TilingKeyField"}
+        fields = {f.name: f for f in tiling_keys.fields_of(key_class)}
         if key is None or set(key) != set(fields):
             raise LaunchError(f"{self.__name__}: the tiling key must name exactly {', '.join(fields)}, got {sorted(key or {})}; "
                               f"write {self.__name__}[None, 1, {{{', '.join(f'{n!r}: {f.values[0]}' for n, f in fields.items())}}}](...)")
@@ -88,12 +78,8 @@ class OperatorKernel:
             if value not in fields[name].values:
                 raise LaunchError(f"{self.__name__}: {name}={value} is not among its values {fields[name].values}")
         ordered = {n: key[n] for n in fields}
-        if not self._key_is_valid(key_class, tuple(ordered.values())):
-            try:
-                text = "\n" + inspect.getsource(key_class.is_valid).rstrip()
-            except (OSError, TypeError):
-                text = ""
-            raise LaunchError(f"{self.__name__}: {key_class.__name__}.is_valid refuses {ordered}{text}")
+        if not tiling_keys.is_valid(key_class, tuple(ordered.values())):
+            raise LaunchError(f"{self.__name__}: {key_class.__name__}.is_valid refuses {ordered}{tiling_keys.why_refused(key_class)}")
         return ordered
 
     # ------------------------------------------------------------------ launching

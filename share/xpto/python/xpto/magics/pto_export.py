@@ -12,7 +12,7 @@ DOC = """Writes something of the last (or the named) kernel to disk.
 
 %pto_export trace [kernel] [to=FILE.json]    Chrome trace of the last run (open it in a trace viewer)
 %pto_export bundle [kernel] [to=FILE.zip]    source, generated text, report, versions: what is needed to reproduce it
-%pto_export aot [kernel] [to=FOLDER]         package for a device"""
+%pto_export aot [kernel] [to=FOLDER]         package for the operator library: kernel_meta, objects or the commands that make them, manifests"""
 
 
 def _trace(kernel: Any, to: str) -> str:
@@ -44,11 +44,9 @@ def _bundle(kernel: Any, to: str) -> str:
 
 
 def _aot(kernel: Any, to: str) -> str:
-    from xpto import places
+    from xpto import release
     made = last_compilation(kernel)
-    lacks = [x for x in places.missing("npu:0") if "compiler" in x or "toolkit" in x]
-    raise UsageError(f"%pto_export aot: no package of {made.kernel.__name__} was written: this version does not compile for a device" +
-                     (f" ({'; '.join(lacks)})" if lacks else "") + "; %pto_export bundle writes source, generated text and report")
+    return release.make(made.kernel, Path(to or f"{made.kernel.__name__}.package")).text()
 
 
 _KINDS = {"trace": _trace, "bundle": _bundle, "aot": _aot}
@@ -64,7 +62,8 @@ def register(shell: Any) -> None:
         if len(names) > 2:
             raise UsageError(f"%pto_export: one kernel at a time, got {' '.join(names[1:])}")
         kernel = find_kernel(shell, "pto_export", names[1] if len(names) > 1 else None)
-        print("wrote " + _KINDS[names[0]](kernel, (options or {}).get("to", "")))
+        written = _KINDS[names[0]](kernel, (options or {}).get("to", ""))
+        print(written if names[0] == "aot" else "wrote " + written)
 
     pto_export.__doc__ = DOC
     shell.register_magic_function(pto_export, magic_kind="line", magic_name="pto_export")
