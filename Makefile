@@ -7,7 +7,7 @@ LAUNCHER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 BUILT := JUPYTER_PATH=$(CURDIR)/build/share/jupyter
 
-.PHONY: deps build demo lab test bench validate fuzz planner-oracle conformance install clean
+.PHONY: deps build demo lab test bench validate fuzz mutate planner-oracle conformance install clean
 
 deps:            ## install the Debian packages that are missing
 	@.ci/deps
@@ -40,6 +40,11 @@ N ?= 300
 SEED ?= 0
 fuzz: build      ## N generated pipelines from SEED on, every law checked
 	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/fuzz/run.py --count $(N) --seed $(SEED)
+
+mutate:          ## mutants of a good pipeline against every interleaving: the table, with the survivors explained
+	@cmake --preset dev $(LAUNCHER) --log-level=WARNING >&2
+	@cmake --build build -j$(JOBS) --target test_mutation >&2
+	@XPTO_MUTATION_TABLE=1 build/tests/mutation/test_mutation
 
 COUNT ?= 1000
 planner-oracle: build  ## our plans against those of an external checkout's own planner: UPSTREAM=dir [COUNT=1000] [SEED=0]
