@@ -38,6 +38,7 @@ for number in range(int(sys.argv[1])):
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XPTO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("XPTO_CACHE_DIR", raising=False)
     monkeypatch.delenv("XPTO_CACHE_SIZE", raising=False)
     return tmp_path / "cache"
 

@@ -24,8 +24,8 @@ _SIZE = ".bytes"
 
 
 def root() -> Path:
-    """XPTO_CACHE (or XPTO_CACHE_DIR), else the user's cache folder."""
-    chosen = os.environ.get("XPTO_CACHE") or os.environ.get("XPTO_CACHE_DIR")
+    """XPTO_CACHE (XPTO_CACHE_DIR before it), else the user's cache folder."""
+    chosen = os.environ.get("XPTO_CACHE_DIR") or os.environ.get("XPTO_CACHE")
     return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xpto"
 
 
