@@ -210,6 +210,8 @@ def _report(d: Difference, out: Any, ref: Any, shape: tuple[int, ...], name: str
             kind = cast_ties(d) if d.dtype != "fp32" else None
         if kind is None and fails is not None and d.sums_size is not None:
             kind = cancelled(replace(d, bad=fails))
+    if facts.atomic and verdict in ("MATCH", "ROUNDING") and (kind is None or verdict == "MATCH"):
+        kind = Kind("order-dependent, within bound: cores add atomically in no fixed order, so bits differ from run to run", False)
     worst = np.argsort(-z, axis=None, kind="stable")[:10]
     largest = np.argsort(-np.where(np.isfinite(error), error, np.inf), axis=None, kind="stable")[:10]
     element = lambda flat: _element(d, error, int(flat), shape)

@@ -23,6 +23,7 @@ _TRY_WORK = 2e8
 class Facts:
     sums: list[int] = field(default_factory=list)             # lengths of the matmuls' sums that are known
     accumulates: bool = False                                 # a matmul whose sum is longer than its tiles
+    atomic: bool = False                                      # floats that cores add in no fixed order
     operations: int = 0
     slots: dict[str, int] = field(default_factory=dict)
     subblock_rows: int = 0                                    # rows of a task that each vector core stores, when they share it by rows
@@ -60,6 +61,9 @@ def of(kernel: Any) -> Facts:
     ir = compiled.native.ir()
     facts.sums, facts.operations, facts.tile_columns = _read(ir)
     facts.subblock_rows = _subblock_rows(ir)
+    facts.atomic = any(line.lstrip().startswith("store") and "AtomicAdd" in line for line in ir.splitlines())
+    if facts.atomic:
+        facts.sums = []  # what every core adds makes a sum longer than any one matmul says
     facts.accumulates = "matmul" in ir and not facts.sums
     for memory in said["memory"]:
         for tile in memory["tiles"]:
