@@ -162,6 +162,7 @@ class BlockRun {
     void record(CoreRun& c, Item& item);
     void take_tickets(CoreRun& c, Item& item);
     void pair_flags(CoreRun& c, Item& item);
+    void follow_unit(CoreRun& c, const Item& item);
     bool can_start(CoreRun& c, int pipe, Item& item);
     bool can_start_sync(CoreRun& c, int pipe, Item& item);
     void start(CoreRun& c, int pipe, Item& item, bool split);

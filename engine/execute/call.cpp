@@ -150,6 +150,7 @@ void Call::require_known(const TileView& v, const num::Footprint& absolute, int 
                  std::string(isa::name(v.space())) + " address " + std::to_string(missing) + "; valid shape " +
                  std::to_string(v.rows) + " x " + std::to_string(v.cols) + ")";
     h->repair = "write the whole valid region first, or set the valid shape to what was written";
+    h->order = "found in this order; where nothing orders a write of another pipe before it, a race says so";
 }
 void Call::require_known(const TileView& v, int operand, std::string_view use) const {
     if (findings && v.rows > 0 && v.cols > 0) require_known(v, v.footprint(), operand, use);
@@ -167,7 +168,7 @@ void Call::warn(HazardKind kind, int operand, std::string message, std::string r
     if (!findings) return;
     Place place = findings->place_of(self);
     place.operand = operand_name(operand);
-    findings->say(kind, false, place, std::move(message), std::move(repair));
+    findings->say(kind, false, place, std::move(message), std::move(repair), "in every order");
 }
 void Call::refuse(std::string message, int operand) const {
     throw Stop{Status::refused, site.name + ": " + message, operand >= 0 ? operand_span(operand) : site.at};

@@ -124,10 +124,10 @@ void BlockRun::conflict(const Call& call, const LoggedAccess& old, const LoggedA
     // A dump only looks: it may print a stale value, it changes none.
     const bool looks = old.site->semantics == isa::Semantics::dump || now.site->semantics == isa::Semantics::dump;
     const bool harmless = looks || same_write(old.access, now.access);
+    if (h && swapped) h->second_ran_first = true;
     if (!h || (!fresh && (one_pipe || harmless || h->is_error))) return; // told already, unless it turns out worse now
     const bool several = m_launch.findings.several_blocks();
     h->is_error = !one_pipe && !harmless;
-    h->second_ran_first = swapped;
     h->owner = now.access.space == MemorySpace::ddr ? now.core : m_cores[std::size_t(now.access.core)].name;
     h->begin = std::max(old.access.first, now.access.first);
     h->end = std::min(old.access.last, now.access.last);
@@ -362,6 +362,12 @@ void BlockRun::finish() {
                                  std::string(isa::name(isa::Pipe(wait))) + " id " + std::to_string(id) +
                                  " is still raised at the end: set " + std::to_string(f.sets) + " times, awaited " +
                                  std::to_string(f.waits));
+        const UnitFlags& unit = m_sync.unit[std::size_t(c.place)];
+        for (std::size_t i = 0; unit.phased && i < unit.raised.size(); ++i)
+            if (unit.raised[i] && (i == 0 || unit.issued_by[i] != unit.issued_by[i - 1] || !unit.raised[i - 1]))
+                left(HazardKind::unit_flag, unit.issued_by[i],
+                     "the unit flag of the accumulator from " + hex(std::int64_t(i) * 512) +
+                         " on is still raised at the end: no store with phase=Final took it");
         for (std::size_t id = 0; id < m_sync.locks[std::size_t(c.place)].size(); ++id) {
             const Lock& l = m_sync.locks[std::size_t(c.place)][id];
             for (std::size_t q = 0; q < std::size_t(pipes_per_core); ++q)

@@ -85,7 +85,8 @@ void check_between_blocks(Launch& launch) {
     const auto check = [&](const LoggedAccess& a, const LoggedAccess& b) {
         if (a.core.block == b.core.block || (a.access.atomic && b.access.atomic)) return;
         if (ordered(a, b) || ordered(b, a) || !num::overlap(a.access.bytes, b.access.bytes)) return;
-        const bool swap = b.core < a.core;
+        // Who writes is told first, then the lower core: one finding for a pair of places, whichever way round two blocks met.
+        const bool swap = a.access.write != b.access.write ? b.access.write : b.core < a.core;
         const LoggedAccess &x = swap ? b : a, &y = swap ? a : b;
         Place first = Findings::place_of(x), second = Findings::place_of(y);
         bool fresh = false;

@@ -204,6 +204,7 @@ void BlockRun::fetch(CoreRun& c) {
     ++m_launch.statistics.operations;
     take_tickets(c, item);
     pair_flags(c, item);
+    follow_unit(c, item);
     record(c, item);
     track_issue(c, item);
     const isa::Pipe target = item.op.pipe;

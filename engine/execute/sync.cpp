@@ -99,6 +99,52 @@ void BlockRun::pair_flags(CoreRun& c, Item& item) {
     f.unpaired = sets;
 }
 
+/// Phased and unphased use of one accumulator, in program order: only phased ends see the unit flag.
+void BlockRun::follow_unit(CoreRun& c, const Item& item) {
+    if (c.name.kind != isa::Core::cube || !m_launch.options.hazards) return;
+    UnitFlags& u = m_sync.unit[std::size_t(c.place)];
+    if (item.site->phase) {
+        const bool store = item.site->semantics == Semantics::store;
+        u.phased = true;
+        const auto [first, last] = unit_range(item, c);
+        bool told = false;
+        for (std::size_t i = first; i < last; ++i) {
+            if (store) {
+                if (item.site->phase == 2) u.issued[i] = 0;
+                continue;
+            }
+            if (u.issued[i] == 2 && !told) {
+                told = true;
+                say(HazardKind::unit_flag, false, c, int(item.op.pipe), item,
+                    item.site->name + " begins on an accumulator" +
+                        (item.op.iterations.count ? " (iteration " + text(item.op.iterations) + ")" : "") +
+                        " whose Final product no store with phase=Final has taken",
+                    "store with phase=Final first, or make the earlier product Partial", "in every order");
+            }
+            u.issued[i] = item.site->phase;
+            u.issued_by[i] = item.site;
+        }
+        return;
+    }
+    if (!u.phased) return;
+    for (const program::OperandInstance& o : item.op.operands) {
+        if (o.kind != program::OperandInstance::Kind::tile || o.tile.type->memory != MemorySpace::acc) continue;
+        const std::size_t first = std::size_t(std::max<std::int64_t>(o.tile.address, 0) / 512);
+        const std::size_t last = std::min(u.issued.size(), std::size_t((o.tile.address + o.tile.type->byte_size() + 511) / 512));
+        for (std::size_t i = first; i < last; ++i) {
+            if (!u.issued[i]) continue;
+            say(HazardKind::unit_flag, false, c, int(item.op.pipe), item,
+                item.site->name + " has no phase=, and the accumulator holds what " + u.issued_by[i]->name +
+                    " with a phase left there" +
+                    (item.op.iterations.count ? " (iteration " + text(item.op.iterations) + ")" : "") +
+                    ": the unit flag stays raised and nothing makes this wait for it",
+                "give a phase to both sides (Final on the last product and on the last store), or to neither",
+                "in every order");
+            return;
+        }
+    }
+}
+
 bool BlockRun::can_start(CoreRun& c, int pipe, Item& item) {
     for (int i = 0; i < item.lock_count; ++i) {
         const Lock& l = m_sync.locks[std::size_t(c.place)][std::size_t(item.locks[std::size_t(i)])];
@@ -270,9 +316,15 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
                 "flag " + std::string(isa::name(item.site->set_pipe)) + " to " +
                     std::string(isa::name(item.site->wait_pipe)) + " id " + std::to_string(id) +
                     (item.repeats ? " is set again and no wait stands between: a flag is one bit"
-                                  : " may be set again before the wait has cleared it"),
+                                  : " may be set again before the wait has cleared it: a flag is one bit") +
+                    (item.op.iterations.count ? " (iteration " + text(item.op.iterations) + ")" : ""),
                 "let " + std::string(isa::name(item.site->set_pipe)) + " wait for a flag that " +
-                    std::string(isa::name(item.site->wait_pipe)) + " sets after its wait, or use another id");
+                    std::string(isa::name(item.site->wait_pipe)) + " sets after its wait, or use another id",
+                item.repeats ? "in every order: the program sets it twice"
+                             : "nothing makes " + std::string(isa::name(item.site->set_pipe)) + " wait until " +
+                                   std::string(isa::name(item.site->wait_pipe)) + " has cleared it; late(" +
+                                   text(c.name) + "." + std::string(isa::name(item.site->wait_pipe)) +
+                                   ") sets it twice");
         if (f.raised)
             join(f.set.clock, e.clock, m_launch.grid.arena);
         else
@@ -321,7 +373,7 @@ bool BlockRun::run_sync(CoreRun& c, int pipe, Item& item) {
                 say(HazardKind::lock_unbalanced, false, c, pipe, item,
                     "lock " + std::to_string(id) + " is released by " + std::string(isa::name(isa::Pipe(pipe))) +
                         ", which does not hold it",
-                    "lock and unlock on the same pipe");
+                    "lock and unlock on the same pipe", "in every order");
             return true;
         }
         ++l.released[std::size_t(pipe)];

@@ -95,6 +95,8 @@ BlockSync::BlockSync(const machine::Chip& chip, int cores, std::int32_t block)
         const std::size_t blocks = std::size_t(chip.of(isa::MemorySpace::acc).bytes / 512);
         u.raised.assign(blocks, 0);
         u.last.assign(blocks, -1);
+        u.issued.assign(blocks, 0);
+        u.issued_by.assign(blocks, nullptr);
     }
     subblocks.resize(std::size_t(cross_ids));
     for (Meeting& m : subblocks) {

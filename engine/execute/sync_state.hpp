@@ -125,8 +125,11 @@ struct GridState {
 
 /// One flag for each 512 bytes of the accumulator memory.
 struct UnitFlags {
+    bool phased = false;                 // some operation of this core had a phase
     std::vector<std::uint8_t> raised;
     std::vector<std::int32_t> last; // index into events: who changed it last, -1 never
+    std::vector<std::uint8_t> issued;            // in program order: phase of the product here that no Final store has taken
+    std::vector<const Instruction*> issued_by;   // ... and the last of them
     std::vector<SetEvent> events;
 };
 
