@@ -59,8 +59,18 @@ report::RaceAccess access_of(const Compiled& c, const execute::Place& p, const S
     a.place = place_of(at, sources);
     a.stage = p.stage;
     a.task = std::int32_t(p.task);
+    a.iteration = execute::text(p.iterations);
     if (with_block) a.block = p.core.block;
     return a;
+}
+
+std::string exposure_text(const Exposure& e) {
+    if (!e.tried) return {};
+    if (e.order.empty()) return "none of the " + std::to_string(e.tried) + " orders tried for it turns the two round";
+    std::string out = e.order + " turns the two round: ";
+    if (e.hangs) return out + "the run hangs";
+    if (!e.bytes) return out + "no value of this launch changes";
+    return out + e.arguments + (e.arguments.find(',') == std::string::npos ? " differs in " : " differ in ") + std::to_string(e.bytes) + " bytes";
 }
 
 Code code_of(execute::HazardKind k) {
@@ -90,7 +100,8 @@ report::Provenance run_provenance(const Run& r) {
 
 report::Race report_race(const Compiled& c, const Run& r, const SourceMap& sources) {
     report::Race out{run_provenance(r), c.name, preload_text(c), false, "found by order, not by timing", "", {}, {}};
-    for (const execute::Hazard& h : r.outcome.hazards) {
+    for (std::size_t index = 0; index < r.outcome.hazards.size(); ++index) {
+        const execute::Hazard& h = r.outcome.hazards[index];
         if (!is_race(h)) continue;
         bool across = h.kind == execute::HazardKind::block_race;
         report::RacePair p;
@@ -107,12 +118,16 @@ report::Race report_race(const Compiled& c, const Run& r, const SourceMap& sourc
         else if (h.pieces > 1)
             p.bytes_note = std::to_string(h.pieces) + " pieces of " + std::to_string(h.piece_bytes) + " bytes every " + std::to_string(h.piece_stride);
         p.order = h.order;
+        if (index < r.exposures.size()) p.luck = exposure_text(r.exposures[index]);
         if (!h.repair.empty()) p.fix.push_back(h.repair);
         p.same_pipe = h.kind == execute::HazardKind::same_pipe;
         if (h.count > 1) {
             std::string tasks;
             for (auto [a, b] : h.tasks)
                 if (a >= 0 && b >= 0) tasks += (tasks.empty() ? "" : ", ") + ("tasks " + std::to_string(a) + " and " + std::to_string(b));
+            for (const auto& [a, b] : h.times)
+                if (h.tasks.empty() || h.tasks.front().first < 0)
+                    tasks += (tasks.empty() ? "" : "; ") + ("iterations " + (a.empty() ? "before" : a) + " and " + (b.empty() ? "after" : b));
             out.same.push_back(std::to_string(h.count) + " pairs" + (tasks.empty() ? "" : " (" + tasks + ")") + ", reported once");
         }
         out.pairs.push_back(std::move(p));
@@ -127,12 +142,13 @@ report::Hang report_hang(const Compiled& c, const Run& r, const SourceMap& sourc
     const execute::HangReport& h = r.outcome.hang;
     std::vector<execute::StuckPipe> stuck = h.stuck;
     std::stable_partition(stuck.begin(), stuck.end(), [](const execute::StuckPipe& s) { return s.is_cause; });
+    std::vector<std::int32_t> row, next; // of each of them: where it stands in `out`, whom it waits for
     for (const execute::StuckPipe& s : stuck) {
         report::StuckPipe p;
         p.cores = execute::text(s.core, r.block_dim > 1);
         p.pipe = std::string(isa::name(s.pipe));
         p.waits_for = s.waits_for;
-        p.before = s.at.stage.empty() ? s.at.operation : s.at.stage + (s.at.task >= 0 ? ", task " + std::to_string(s.at.task) : "");
+        p.before = s.at.stage.empty() ? s.at.operation + execute::when(s.at) : s.at.stage + (s.at.task >= 0 ? ", task " + std::to_string(s.at.task) : "");
         p.id = s.id;
         p.stage = s.at.stage;
         p.task = std::int32_t(s.at.task);
@@ -147,9 +163,13 @@ report::Hang report_hang(const Compiled& c, const Run& r, const SourceMap& sourc
         auto twin = std::find_if(out.stuck.begin(), out.stuck.end(), [&](const report::StuckPipe& o) {
             return o.pipe == p.pipe && o.waits_for == p.waits_for && o.before == p.before && o.cause == p.cause && o.cores != p.cores;
         });
+        row.push_back(std::int32_t(twin - out.stuck.begin()));
+        next.push_back(s.circle_next);
         if (twin != out.stuck.end()) twin->cores += ", " + p.cores;
         else out.stuck.push_back(std::move(p));
     }
+    for (std::size_t i = 0; i < row.size(); ++i) // causes stand first in both lists, so indices agree
+        if (next[i] >= 0 && std::size_t(next[i]) < row.size() && row[std::size_t(next[i])] != row[i]) out.stuck[std::size_t(row[i])].waits_on = row[std::size_t(next[i])];
     if (h.circle) {
         std::vector<bool> seen(h.stuck.size(), false);
         for (std::size_t at = 0; at < h.stuck.size() && !seen[at];) {
@@ -194,6 +214,7 @@ report::Refusal report_findings(const Compiled& c, const Run& r, const SourceMap
         Diagnostic d = diagnose(code_of(h.kind), users(c, h.first.at), h.message);
         d.severity = h.is_error ? Severity::error : Severity::warning;
         if (h.second.at.valid()) d.labels.push_back({users(c, h.second.at), h.second.operation + (h.second.stage.empty() ? "" : " in " + h.second.stage)});
+        if (!h.order.empty() && h.order != "in every order") d.message += "; " + h.order;
         if (!h.repair.empty()) d.advice.push_back(h.repair);
         list.push_back(std::move(d));
     }
@@ -240,15 +261,22 @@ json run_json(const Compiled& c, const Run& r, const SourceMap& sources) {
     j["launch"] = std::move(launch);
     j["seconds"] = r.seconds;
     json hazards = json::array(), orders = json::array();
-    for (const execute::Hazard& h : r.outcome.hazards) {
+    for (std::size_t index = 0; index < r.outcome.hazards.size(); ++index) {
+        const execute::Hazard& h = r.outcome.hazards[index];
         auto place = [&](const execute::Place& p) {
             report::Place at = place_of(users(c, p.at), sources);
             return json{{"file", at.file}, {"line", at.line}, {"column", at.column}, {"core", execute::text(p.core, r.block_dim > 1)},
-                        {"pipe", isa::name(p.pipe)}, {"operation", p.operation}, {"stage", p.stage}, {"task", p.task}, {"writes", p.writes}};
+                        {"pipe", isa::name(p.pipe)}, {"operation", p.operation}, {"stage", p.stage}, {"task", p.task},
+                        {"iteration", execute::text(p.iterations)}, {"writes", p.writes}};
         };
         json row{{"kind", execute::name(h.kind)}, {"severity", h.is_error ? "error" : "warning"}, {"message", h.message}, {"memory", isa::name(h.memory)},
                  {"what", h.what}, {"begin", h.begin}, {"end", h.end}, {"order", h.order}, {"repair", h.repair}, {"count", h.count}, {"first", place(h.first)}};
         if (h.second.at.valid()) row["second"] = place(h.second);
+        if (index < r.exposures.size() && r.exposures[index].tried) {
+            const Exposure& e = r.exposures[index];
+            row["exposed_by"] = e.order;
+            row["effect"] = exposure_text(e);
+        }
         hazards.push_back(std::move(row));
     }
     for (const HostileRun& h : r.hostile)

@@ -70,6 +70,60 @@ execute::ExecuteOptions execute_options(const RunOptions& o, const execute::Orde
 
 } // namespace
 
+namespace {
+
+constexpr std::int64_t exposable_operations = 100'000; // longer runs are not repeated to show what a race does
+constexpr std::size_t exposed_races = 4;
+
+bool ends_meet(const execute::Hazard& a, const execute::Hazard& b) {
+    return a.kind == b.kind && a.first.at == b.first.at && a.second.at == b.second.at && a.first.operation == b.first.operation &&
+           a.second.operation == b.second.operation;
+}
+
+/// Runs the orders that should turn the two ends of each race round, on copies, and compares what comes out.
+void expose(Run& r, const Compiled& compiled, const execute::LaunchArguments& arguments, const RunOptions& options, Snapshot& kept, Snapshot& work) {
+    execute::LaunchArguments base = kept.copy(arguments);
+    RunOptions quiet = options;
+    quiet.strictness = Strictness::warn;
+    if (execute::execute(*compiled.program, *compiled.chip, base, execute_options(quiet, options.order, false)).status != execute::Status::done) return;
+    for (std::size_t i = 0; i < r.outcome.hazards.size() && i < exposed_races; ++i) {
+        const execute::Hazard& h = r.outcome.hazards[i];
+        Exposure e;
+        if (h.kind == execute::HazardKind::race && h.is_error) {
+            const execute::Place &ran_first = h.second_ran_first ? h.second : h.first, &ran_second = h.second_ran_first ? h.first : h.second;
+            using K = execute::OrderPolicy::Kind;
+            for (const auto& order : {execute::OrderPolicy{K::late, ran_first.core.kind, ran_first.core.subblock, ran_first.pipe, 0},
+                                      execute::OrderPolicy{K::early, ran_second.core.kind, ran_second.core.subblock, ran_second.pipe, 0}}) {
+                execute::LaunchArguments copy = work.copy(arguments);
+                const execute::Outcome other = execute::execute(*compiled.program, *compiled.chip, copy, execute_options(quiet, order, false));
+                ++e.tried;
+                if (other.status == execute::Status::interrupted) return;
+                const bool turned = std::any_of(other.hazards.begin(), other.hazards.end(), [&](const execute::Hazard& o) {
+                    return ends_meet(h, o) && o.second_ran_first != h.second_ran_first;
+                });
+                std::int64_t bytes = 0;
+                std::string names;
+                for (std::size_t a = 0; other.status == execute::Status::done && a < copy.arguments.size(); ++a) {
+                    const auto *x = static_cast<const std::byte*>(base.arguments[a].buffer.data), *y = static_cast<const std::byte*>(copy.arguments[a].buffer.data);
+                    std::int64_t differ = 0;
+                    for (std::int64_t k = 0; x && y && k < copy.arguments[a].buffer.bytes; ++k) differ += x[k] != y[k];
+                    if (!differ) continue;
+                    bytes += differ;
+                    if (compiled.kernel() && a < compiled.kernel()->params.size()) names += (names.empty() ? "" : ", ") + compiled.kernel()->params[a].name;
+                }
+                const bool hangs = other.status == execute::Status::hang;
+                if (!turned && !hangs && !bytes) continue;
+                if (!e.order.empty() && !bytes) continue; // one that changes values says more
+                e.order = execute::text(order), e.bytes = bytes, e.arguments = names, e.hangs = hangs;
+                if (bytes || hangs) break;
+            }
+        }
+        r.exposures.push_back(std::move(e));
+    }
+}
+
+} // namespace
+
 std::string Run::status() const {
     if (outcome.status != execute::Status::done) return std::string(execute::name(outcome.status));
     if (std::any_of(hostile.begin(), hostile.end(), [](const HostileRun& h) { return h.status != execute::Status::done; }))
@@ -102,8 +156,14 @@ Run run(const Compiled& compiled, const execute::LaunchArguments& arguments, con
     }
     double begin = options.clock ? options.clock() : 0;
     std::optional<Snapshot> before;
-    if (!options.hostile.empty()) before.emplace(arguments);
+    if (!options.hostile.empty() || options.strictness == Strictness::warn) before.emplace(arguments);
     r.outcome = execute::execute(*compiled.program, *compiled.chip, arguments, execute_options(options, options.order, options.record));
+    const bool finished = r.outcome.status == execute::Status::done || r.outcome.status == execute::Status::race;
+    if (finished && r.outcome.has_races() && r.outcome.statistics.operations <= exposable_operations) {
+        // A refused run has left the user's memory alone, so it still is what the run began with.
+        Snapshot kept = before ? *before : Snapshot(arguments), work = kept;
+        expose(r, compiled, arguments, options, kept, work);
+    }
     if (before && r.outcome.status == execute::Status::done)
         for (const execute::OrderPolicy& order : options.hostile) {
             if (order == options.order) continue;

@@ -28,6 +28,15 @@ struct HostileRun {
     std::string message;
 };
 
+/// What an order that turns the two ends of a race round does to the values.
+struct Exposure {
+    std::string order;        // "late(AIV0.MTE3)"; empty: none of those tried turns them round
+    std::int64_t tried = 0;
+    std::int64_t bytes = 0;   // that differ from the kept run, in all arguments
+    std::string arguments;    // "y, z"
+    bool hangs = false;
+};
+
 struct Run {
     std::string kernel;
     std::string computed_by;                       // "simulator (ascend950pr)"
@@ -37,6 +46,7 @@ struct Run {
     Diagnostics launch;                            // what this launch's grid makes wrong; an error: nothing ran
     execute::Outcome outcome;
     std::vector<HostileRun> hostile;
+    std::vector<Exposure> exposures;               // of the first races, by index into Outcome::hazards; shorter when there are no more
     double seconds = 0;
 
     /// "done", "warned", "race", "hang", "differs", ...

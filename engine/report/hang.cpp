@@ -61,7 +61,7 @@ std::string to_text(const Hang& h, Language language) {
     return fit(out);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StuckPipe, cores, pipe, waits_for, before, id, stage, task, sets, waits, expected, because, place, expected_place, queue, cause)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StuckPipe, cores, pipe, waits_for, before, id, stage, task, sets, waits, expected, because, place, expected_place, queue, cause, waits_on)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageProgress, stage, done, tasks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CounterState, id, what, sets, waits, awaited)
 PTO_JSON_FIELDS(Hang, kernel, preload, ran, at_us, at_cycles, stuck, circle, missing_cores, progress, counters, fix, device, timeout_s, device_error, simulator_says, device_state)

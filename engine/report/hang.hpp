@@ -22,6 +22,7 @@ struct StuckPipe {
     Place place, expected_place;       // in the file that ran
     std::vector<std::string> queue;    // what waits behind it
     bool cause = false;
+    std::int32_t waits_on = -1;        // index into Hang::stuck: who has to move first; -1: nobody can
     bool operator==(const StuckPipe&) const = default;
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 std::string who(const RaceAccess& a, bool zh) {
     const std::string name = a.stage.empty() ? a.core + " " + a.pipe : a.stage;
+    if (a.task < 0 && !a.iteration.empty()) return name + (zh ? "（第 " + a.iteration + " 次迭代）" : " (iteration " + a.iteration + ")");
     if (a.task < 0) return name;
     return name + (zh ? "（任务 " + std::to_string(a.task) + "）" : " (task " + std::to_string(a.task) + ")");
 }
@@ -32,6 +33,7 @@ std::string sentence(const RacePair& p, bool zh) {
 std::string access_line(const RaceAccess& a, int name, int text) {
     std::string where = text_of(a.place);
     std::string line = pad(a.writes ? "write" : "read", 10) + pad(a.core + " " + a.pipe, name) + pad(a.text, text) + pad(where, columns(where) + 3);
+    if (a.task < 0 && !a.iteration.empty()) line += "iteration " + a.iteration;
     line += a.stage + (a.task >= 0 ? ", task " + std::to_string(a.task) : "") + (a.block >= 0 ? ", block " + std::to_string(a.block) : "");
     return wrapped(without_trailing_blanks(line), 10);
 }
@@ -66,7 +68,7 @@ std::string to_text(const Race& r, Language language) {
     return fit(out);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RaceAccess, writes, core, pipe, text, place, stage, task, block, start_cycles, end_cycles, clock, awaited)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RaceAccess, writes, core, pipe, text, place, stage, task, block, iteration, start_cycles, end_cycles, clock, awaited)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RacePair, buffer, slot, first, second, memory, from, to, bytes_note, order, luck, fix, same_pipe)
 PTO_JSON_FIELDS(Race, kernel, preload, before_run, found_by, values_note, pairs, same)
 

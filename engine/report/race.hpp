@@ -17,6 +17,7 @@ struct RaceAccess {
     std::int64_t start_cycles = -1, end_cycles = -1;   // nominal; -1: no run
     std::vector<std::string> clock;    // "AIC.M 4": the last events of other pipes that happened before it
     std::vector<std::string> awaited;  // flags that lead to it: "mm1 ready, task 2"
+    std::string iteration;             // of the loops around it, outside stages: "1", "0, 3"
     bool operator==(const RaceAccess&) const = default;
 };
 
