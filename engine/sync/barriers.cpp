@@ -8,10 +8,17 @@
 namespace pto::sync {
 namespace {
 
+/// A tile or tensor by its name. What one core alone touches keeps its order without a barrier, or the proof on the program says where not.
+struct ObjectUse {
+    bool written = false;
+    bool on[2] = {false, false}; // by isa::Core
+    Span at;
+};
+
 struct Footprint {
     std::map<std::pair<isa::Core, std::int32_t>, Span> ids; // setting core and id
     std::map<std::int32_t, Span> buffers;
-    std::map<std::string, std::pair<bool, Span>> objects;   // tiles and tensors by name: written?
+    std::map<std::string, ObjectUse> objects;
 };
 
 Footprint footprint(const pipeline::Loop& loop, const LoopPlan& plan) {
@@ -19,20 +26,22 @@ Footprint footprint(const pipeline::Loop& loop, const LoopPlan& plan) {
     for (const Edge& e : plan.edges)
         if (e.emitted())
             for (std::int32_t id : e.ids) f.ids.emplace(std::pair{e.from.core, id}, e.to.at);
-    auto add = [&](const pipeline::LocalAccess& a) {
-        if (a.buffer.valid()) f.buffers.emplace(a.buffer.index, a.at);
-        else {
-            auto [here, inserted] = f.objects.try_emplace(a.name, isa::writes(a.role), a.at);
-            if (!inserted) here->second.first |= isa::writes(a.role);
+    auto add = [&](const pipeline::LocalAccess& a, isa::Core core) {
+        if (a.buffer.valid()) {
+            f.buffers.emplace(a.buffer.index, a.at);
+            return;
         }
+        ObjectUse& use = f.objects[a.name];
+        use.written |= isa::writes(a.role), use.on[int(core)] = true;
+        if (!use.at.valid()) use.at = a.at;
     };
     for (const pipeline::Stage& st : loop.stages) {
         for (const pipeline::Access& a : st.accesses) f.buffers.emplace(a.buffer.index, a.at);
-        for (const pipeline::LocalAccess& a : st.locals) add(a);
+        for (const pipeline::LocalAccess& a : st.locals) add(a, st.core);
     }
     for (int core = 0; core < 2; ++core) {
-        for (const pipeline::LocalAccess& a : loop.zone1_locals[core]) add(a);
-        for (const pipeline::LocalAccess& a : loop.zone3_locals[core]) add(a);
+        for (const pipeline::LocalAccess& a : loop.zone1_locals[core]) add(a, isa::Core(core));
+        for (const pipeline::LocalAccess& a : loop.zone3_locals[core]) add(a, isa::Core(core));
     }
     return f;
 }
@@ -62,8 +71,10 @@ std::string shared(const pipeline::Model& m, const Footprint& a, const Footprint
             return i == j ? "buffer `" + x.name + "`" : "bytes of `" + x.name + "` and `" + y.name + "`";
         }
     for (const auto& [name, use] : a.objects)
-        if (auto found = b.objects.find(name); found != b.objects.end() && (use.first || found->second.first)) {
-            first = use.second, second = found->second.second;
+        if (auto found = b.objects.find(name); found != b.objects.end()) {
+            const ObjectUse& later = found->second;
+            if (!(use.written || later.written) || !(use.on[0] || later.on[0]) || !(use.on[1] || later.on[1])) continue;
+            first = use.at, second = later.at;
             return "`" + name + "`";
         }
     return {};
