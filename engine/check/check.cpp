@@ -30,6 +30,9 @@ Diagnostics check(const ir::Kernel& kernel, const machine::Chip& chip) {
         check_arithmetic(c);
         check_flags(c);
         check_order(c);
+        check_contracts(c);
+        check_debug(c);
+        check_scalar_cache(c);
     }
     sort_by_position(out);
     return out;

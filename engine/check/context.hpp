@@ -61,5 +61,8 @@ void check_memory(Context& c);     // capacity, alignment, overlap
 void check_arithmetic(Context& c); // integer division of possibly negative numbers
 void check_flags(Context& c);      // sync ids, pairing, subcores
 void check_order(Context& c);      // valid shape after load, clobbered inputs
+void check_contracts(Context& c);  // conversions, padding, permutations, sorting
+void check_debug(Context& c);      // format strings, assertions, dumps
+void check_scalar_cache(Context& c); // elements of global memory without dcci
 
 } // namespace pto::check

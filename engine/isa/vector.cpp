@@ -208,6 +208,7 @@ void add_reductions(Catalogue& c) {
 
     auto one_dim = [&](std::string_view name, LaneFn lane, int dim_of_name, std::string_view emit, std::string_view doc, std::string_view instead) {
         OpRow r = reduce(name, arithmetic, lane, emit, doc);
+        r.operands.back().optional = true; // scratch that nothing touches; the older spelling is met without it
         r.source = hidden_source;
         c.add(hidden(fixed(std::move(r), dim_of_name), instead));
     };

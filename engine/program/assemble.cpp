@@ -80,6 +80,8 @@ void insert_locks(ir::Function& f, const machine::Chip& chip) {
                           for (const ir::OperandValue& o : op.operands)
                               if (auto t = std::get_if<ir::TileVarId>(&o))
                                   if (!(phased && f[*t].type.memory == isa::MemorySpace::acc)) add_tile(f, *t, op.locks);
+                          for (const ir::AttributeValue& a : op.attributes) // factors and offsets that are given by keyword
+                              if (auto t = std::get_if<ir::TileVarId>(&a)) add_tile(f, *t, op.locks);
                           sites.push_back({&op.locks, op.pipe});
                       },
                       [&](ir::VectorCall& call) {

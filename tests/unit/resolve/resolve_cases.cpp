@@ -6,6 +6,7 @@
 #include "engine/ir/read.hpp"
 #include "engine/resolve/resolve.hpp"
 #include "tests/support/case_file.hpp"
+#include "tests/support/print_diagnostics.hpp"
 #include "tests/support/python_environment.hpp"
 
 #include <algorithm>
@@ -51,28 +52,6 @@ resolve::ResolveOptions read_options(const std::string& text) {
         }
     }
     return o;
-}
-
-std::string place(const SourceMap& sources, Span at) {
-    Position b = sources.begin(at), e = sources.end(at);
-    std::string out = std::to_string(b.line) + ":" + std::to_string(b.column) + "-";
-    if (e.line != b.line) out += std::to_string(e.line) + ":";
-    return out + std::to_string(e.column);
-}
-
-std::string print_diagnostics(const SourceMap& sources, const Diagnostics& list) {
-    std::string out;
-    for (const Diagnostic& d : list) {
-        out += place(sources, d.at) + " " + std::string(row(d.code).text) + ": " + d.message + "\n";
-        for (const Label& l : d.labels) out += "  " + place(sources, l.at) + " " + l.message + "\n";
-        if (d.fix) {
-            out += "  fix: " + d.fix->message;
-            for (const Edit& e : d.fix->edits) out += " [" + place(sources, e.at) + " -> " + e.replacement + "]";
-            out += "\n";
-        }
-        for (const std::string& a : d.advice) out += "  or: " + a + "\n";
-    }
-    return out.empty() ? "(none)\n" : out;
 }
 
 std::string print_facts(const SourceMap& sources, const pipeline::Facts& facts) {
