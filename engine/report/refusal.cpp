@@ -79,6 +79,7 @@ Refusal refusal_of(const Diagnostics& list, const SourceMap& sources, std::strin
     Refusal r{std::move(provenance), std::move(kernel), {}};
     Diagnostics sorted = list;
     sort_by_position(sorted);
+    std::stable_partition(sorted.begin(), sorted.end(), [](const Diagnostic& d) { return d.severity == Severity::error; }); // what stops it comes first
     for (const Diagnostic& d : sorted) {
         if (d.severity == Severity::note) continue;
         Finding f;

@@ -111,8 +111,11 @@ class RaceCheck {
                                                                              : !x->write && y->write;
         if (swap) std::swap(x, y);
         const Bytes& bytes = m_t.bytes[std::size_t(x->footprint)];
-        if (Hazard* h = m_out.open(HazardKind::race, place_key(m_t, x->event, x->operand), place_key(m_t, y->event, y->operand), std::int64_t(bytes.memory)))
+        if (Hazard* h = m_out.open(HazardKind::race, place_key(m_t, x->event, x->operand), place_key(m_t, y->event, y->operand), std::int64_t(bytes.memory))) {
             describe_race(m_x, m_f, *x, *y, m_tasks, *h);
+            // Outside sections both programs run one statement; what it writes is mostly the same on every core, and a run sees whether it is.
+            h->is_error = !(ex.core != ey.core && x->write && y->write && ex.row == ey.row && ex.row->semantics == isa::Semantics::setval && ex.stmt->at == ey.stmt->at);
+        }
     }
 
     const SyncIndex& m_x;

@@ -205,6 +205,8 @@ Verdict Verifier::finish() {
     v.checked_tasks = std::max<std::int64_t>(m_persistent ? m_checked : std::min(m_checked, m_explored), 0);
     if (m_reason.empty() && std::any_of(v.hazards.begin(), v.hazards.end(), [](const Hazard& h) { return h.kind == HazardKind::flag_twice; }))
         m_reason = "a flag may be set again before its wait has cleared it, and a flag is one bit";
+    if (m_reason.empty() && std::any_of(v.hazards.begin(), v.hazards.end(), [](const Hazard& h) { return h.kind == HazardKind::race; }))
+        m_reason = "several cores write one element; a run sees whether they write the same";
     if (!v.safe()) v.status = Status::refused;
     else if (m_reason.empty()) v.status = Status::proven;
     else v.status = Status::checked;

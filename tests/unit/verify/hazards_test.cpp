@@ -163,6 +163,19 @@ TEST_CASE("flags order pipes of one core; without the way back the flag and the 
     CHECK(race->repair.find("mutex id") != std::string::npos);
 }
 
+TEST_CASE("a scalar write that every core repeats is told and left to the run") {
+    const auto write = [](FunctionBuilder& b) { b.op("setval", {y_of(b), b.num(3), b.num(1)}); };
+    const auto v = judge(write, write);
+    INFO(verify::print(v));
+    REQUIRE(find(v, HazardKind::race));
+    CHECK_FALSE(find(v, HazardKind::race)->is_error);
+    CHECK(v.status == Status::checked);
+    const auto store = [](FunctionBuilder& b) { b.cross_wait(P::mte3, b.num(1)), b.op("store", {y_of(b), b.slot(b.group("t", tile_type(16, 64, M::vec), {0}, {1})), at(b, b.num(0))}); };
+    const auto both = judge([](FunctionBuilder& b) { b.cross_set(P::fix, b.num(1)); }, store); // AIV0 and AIV1 store the same rows: no scalar write
+    REQUIRE(find(both, HazardKind::race));
+    CHECK(find(both, HazardKind::race)->is_error);
+}
+
 TEST_CASE("two loads into one tile without a reader are a warning of one pipe") {
     const auto v = judge({}, [](FunctionBuilder& b) {
         const auto x = x_of(b);
