@@ -51,6 +51,12 @@ void shapes(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
         c.report(Code::type_mismatch, c.at(op, stmt, 0),
                  ticked(dst->name) + " has dtype " + std::string(language_name(dst->type.dtype)) + "; products of " + std::string(language_name(x)) + " accumulate in " +
                      std::string(language_name(wanted)));
+    if (const ir::TileVar* bias = c.tile(op, place(op, "bias")); bias && bias->type.dtype != wanted) {
+        Diagnostic& d = c.report(Code::type_mismatch, c.at(op, stmt, place(op, "bias")),
+                                 ticked(bias->name) + " has dtype " + std::string(language_name(bias->type.dtype)) + "; a bias has the accumulator's, " + std::string(language_name(wanted)));
+        d.severity = Severity::error; // the bias table holds 32-bit words only
+        d.advice.push_back("declare the tile in Bias as " + std::string(language_name(wanted)) + ": the move from Mat converts");
+    }
     if (const ir::TileVar* bias = c.tile(op, place(op, "bias")); bias && (bias->type.shape[0] != 1 || bias->type.shape[1] < rhs->type.shape[1]))
         c.report(Code::matmul_shape, c.at(op, stmt, place(op, "bias")),
                  ticked(bias->name) + " is " + shape_text(bias->type.shape[0], bias->type.shape[1]) + "; a bias is 1x" + std::to_string(rhs->type.shape[1]));

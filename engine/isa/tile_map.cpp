@@ -125,7 +125,7 @@ TileMap tile_map(const TileType& type, std::array<std::int32_t, 2> valid) {
     const auto extent = [&](std::int64_t physical, std::int32_t valid_extent) {
         if (type.compact == 2) return round_up(valid_extent, 16) + 1;
         if (follow_valid) return round_up(valid_extent, 16);
-        return type.memory == MemorySpace::vec ? physical : round_up(physical, 16);
+        return type.memory == MemorySpace::vec || physical == 1 ? physical : round_up(physical, 16); // one row is a plain run: a bias, scales
     };
     const std::int64_t row_extent = extent(rows, valid[0]), col_extent = extent(cols, valid[1]);
     switch (type.layout) {

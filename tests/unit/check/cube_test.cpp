@@ -38,6 +38,14 @@ TEST_CASE("the tiles of a matmul agree", "[check]") {
     Cube fp8(tile_type(64, 64, M::left, D::fp8e4m3), tile_type(64, 64, M::right, D::fp8e5m2));
     fp8.b.op("matmul", {fp8.acc, fp8.left, fp8.right});
     CHECK(findings(fp8.b).empty());
+    for (D type : {D::fp32, D::fp16}) {
+        Cube biased;
+        const auto bias = biased.b.slot(biased.b.group("bias", tile_type(1, 64, M::bias, type), {0}));
+        biased.b.op("matmul", {biased.acc, biased.left, biased.right, bias});
+        const auto list = findings(biased.b);
+        const bool refused = std::any_of(list.begin(), list.end(), [](const Diagnostic& d) { return d.severity == Severity::error && d.code == Code::type_mismatch; });
+        CHECK(refused == (type == D::fp16)); // the bias table holds 32-bit words only
+    }
 }
 
 TEST_CASE("an accumulator is started before anything is added", "[check]") {

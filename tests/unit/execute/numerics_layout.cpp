@@ -68,6 +68,7 @@ TEST_CASE("offsets are those of the language page") {
     const auto scale_b = tile_map(tile(8, 48, DType::fp8e8m0, MemorySpace::mat, Layout::nn, 32));
     const auto odd = tile_map(tile(65, 64, DType::fp16, MemorySpace::vec, Layout::nz)); // UB: the rows are the stride
     CHECK(odd.offset(3, 17) == 65 * 16 + 3 * 16 + 1);
+    CHECK(tile_map(tile(1, 128, DType::fp16, MemorySpace::mat, Layout::nz)).offset(0, 100) == 100);
     const auto staging = tile_map(tile(64, 32, DType::fp32, MemorySpace::vec, Layout::nz, 512, 2));
     for (int r = 0; r < 40; ++r)
         for (int c = 0; c < 32; ++c) {
