@@ -2,7 +2,8 @@
 
 Rules, in the order they are checked (LaunchTypeError for kinds and dtypes, LaunchError for shapes and memory):
   None            a null address; dynamic sizes read as 0; only for tensors and pointers
-  dtype           equal to the declared one; bfloat16 from torch or ml_dtypes; 8-bit floats from torch or as uint8
+  dtype           equal to the declared one; bfloat16 from torch or ml_dtypes; 8-bit floats from torch or as uint8;
+                  pl.Ptr[pl.DT_UINT8] takes any
   rank, sizes     equal to the declaration; pl.DYNAMIC and pl.STATIC take what comes, STATIC must be positive
   contiguous      row-major without gaps; a view with strides is refused with the call that copies it
   read-only       accepted where the kernel only reads
@@ -71,7 +72,8 @@ def _tensor(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
     if value is None:
         return {"kind": "tensor", "address": 0, "bytes": 0, "shape": [0] * len(param.get("dims", ())), "owner": None}
     array = host_array(value, where)
-    if not _dtype_fits(param["dtype"], array.dtype):
+    raw = param["kind"] != "tensor" and param["dtype"] == "uint8"  # a pointer to bytes takes any memory; pl.make_tensor says what it is
+    if not raw and not _dtype_fits(param["dtype"], array.dtype):
         raise LaunchTypeError(f"{where}: dtype {array.dtype} where {param['dtype']} is declared; convert it before the launch")
     if param["kind"] == "tensor":
         dims = param["dims"]

@@ -108,7 +108,7 @@ class OperatorKernel:
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         if self.options.get("tiling_key") is not None or self.options.get("datatype"):
-            raise LaunchTypeError(f"{self.__name__} has variants; launch it as {self.__name__}[stream, block_dim, key](...)")
+            raise LaunchError(f"{self.__name__} has variants; launch it as {self.__name__}[stream, block_dim, key](...)")
         self.launch(args, kwargs)
 
     def launch(self, args: tuple, kwargs: Mapping[str, Any], *, block_dim: int = 1, tiling_key: Mapping[str, int] | None = None,
@@ -182,8 +182,10 @@ class OperatorKernel:
 
     @property
     def _compiled_by_signature(self) -> dict[Any, Compilation]:
-        """The compiled variants, under the name that tests of the language look at."""
+        """The compiled variants, under the names that tests of the language look at."""
         return self._compiled
+
+    _kernel_def_by_static_signature = _compiled_by_signature
 
 
 def compile(kernel: OperatorKernel, **overrides: Any) -> Compilation:
