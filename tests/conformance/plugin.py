@@ -48,6 +48,15 @@ def _findings(run: Any) -> list[dict[str, Any]]:
     return found
 
 
+# What the proof refuses, as opposed to a rule of the language.
+PROOF = {"PTO-race", "PTO-hang", "PTO-counter-overflow", "PTO-counter-left", "PTO-flag-twice", "PTO-lock-pairs"}
+
+
+def _only_proof(error: CompileError) -> bool:
+    codes = {d["code"] for d in error.diagnostics if d.get("severity") == "error"}
+    return bool(codes) and codes <= PROOF
+
+
 @contextlib.contextmanager
 def _warn_mode() -> Any:
     before, config.values["check"] = config.values["check"], "warn"
@@ -65,7 +74,7 @@ def _counted(self: Any, *args: Any, **kwargs: Any) -> Any:
             run = _launch(self, *args, **kwargs)
         except PtoError as strict:
             raced = isinstance(strict, HazardError) and strict.report.status == "race"
-            if not raced and not isinstance(strict, CompileError):
+            if not raced and not (isinstance(strict, CompileError) and _only_proof(strict)):
                 raise
             findings = _findings(strict.report) if raced else [{"kind": strict.code, "message": _first_line(strict), "lines": []}]
             with _warn_mode():
