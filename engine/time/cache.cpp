@@ -31,6 +31,7 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_l2 = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes_per_us")));
     m_l2_write = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_write_bytes_per_us")));
     m_hbm_row = std::int64_t(chip.constant("hbm_row_bytes"));
+    m_most_backlog = std::int64_t(chip.constant("l2_write_backlog_bytes"));
     m_hbm_latency = ticks_of_cycles(chip.constant("hbm_latency_cycles"));
     std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = 0;
     for (const execute::CoreRecord& core : record.cores)
@@ -97,13 +98,21 @@ MemorySystem::Service MemorySystem::transfer(const execute::Row& row, bool write
     }
     // The bytes that separate rows cost beyond their own: as many rows as the bytes brought in would hold.
     std::int64_t run = row.row_bytes > 0 && row.k > row.row_bytes ? std::min<std::int64_t>(row.row_bytes, row.bytes) : row.bytes;
-    Ticks hbm_done = serve(m_hbm_free, to_hbm + (run > 0 ? to_hbm / run * m_hbm_row : 0), m_hbm, start);
-    s.done = std::max(s.done, hbm_done);
-    if (!writes) {
-        s.late = missed > 0 || on_its_way + m_hbm_latency > start;
-        s.done = std::max(s.done, on_its_way);
-        for (std::int64_t line : m_fresh) way_of(line) = {line, hbm_done};
+    if (run > 0) to_hbm += to_hbm / run * m_hbm_row;
+    // Written lines wait in L2 until HBM has nothing to read, unless too many wait.
+    if (start > m_hbm_free) m_backlog = std::max<std::int64_t>(0, m_backlog - (start - m_hbm_free) * m_hbm / m_ticks_per_us);
+    if (writes) {
+        m_backlog += to_hbm;
+        if (m_backlog > m_most_backlog) {
+            s.done = std::max(s.done, serve(m_hbm_free, m_backlog - m_most_backlog, m_hbm, start));
+            m_backlog = m_most_backlog;
+        }
+        return s;
     }
+    Ticks hbm_done = serve(m_hbm_free, to_hbm, m_hbm, start);
+    s.late = missed > 0 || on_its_way + m_hbm_latency > start;
+    s.done = std::max({s.done, hbm_done, on_its_way});
+    for (std::int64_t line : m_fresh) way_of(line) = {line, hbm_done};
     return s;
 }
 

@@ -4,7 +4,7 @@
 /// L2: a line is present when fewer bytes than L2 holds have been brought in since it was last used (least recently used, with the bytes
 /// brought in standing for the distinct bytes used). HBM and L2 serve one request after the other at their achieved rates; asked in time
 /// order, so cores that pull together share them. A line on its way from HBM serves later readers when it is there, not before. Rows that do
-/// not follow each other cost HBM some bytes more. Source: hardware reference 3.3.
+/// not follow each other cost HBM some bytes more. What is written waits in L2 for HBM to be free, up to a limit. Source: hardware reference 3.3.
 
 #include "engine/time/timeline.hpp"
 
@@ -40,6 +40,7 @@ class MemorySystem {
     bool m_spills = false;                 // the launch touches more than L2 holds: what is written goes to HBM in the end
     std::vector<OnItsWay> m_ways;          // the youngest misses, by the line's low bits
     std::vector<std::int64_t> m_fresh;     // lines that the current transfer misses
+    std::int64_t m_backlog = 0, m_most_backlog = 0; // written bytes that HBM has not taken yet
     std::int64_t m_hbm_row = 0;            // bytes of HBM time for each separate row
     Ticks m_hbm_latency = 0;
     std::int64_t m_ticks_per_us = 0, m_hbm = 1, m_l2 = 1, m_l2_write = 1;

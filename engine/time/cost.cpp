@@ -27,6 +27,8 @@ const machine::TimingRow* register_row(const machine::Chip& chip, const std::str
 /// One call of a vector function without its start: the slowest of instruction issue, UB ports and execution units; memory barriers
 /// stand outside since nothing overlaps them. Source: hardware 1.4, 3.1.
 Ticks vector_call(const machine::Chip& chip, const execute::CallWork& work) {
+    // Registers wait for each other, so fewer instructions are issued than the two a cycle of the hardware.
+    const double width = chip.constant("vector_issue_per_cycle");
     double issue = 0, barrier = 0, loads = 0, stores = 0;
     std::map<std::string, double> units;
     for (const auto& [key, count] : work.counts) {
@@ -41,7 +43,7 @@ Ticks vector_call(const machine::Chip& chip, const execute::CallWork& work) {
         } else if (row->unit == "single") {
             issue += cycles;
         } else {
-            issue += row->unit == "dual" ? cycles / 2 : double(count) / 2;
+            issue += row->unit == "dual" ? cycles / width : double(count) / width;
             if (row->unit != "dual") units[row->unit] += cycles;
         }
     }

@@ -31,6 +31,8 @@ class GemmCore {
         if (!m_g.unit_flag) m_b.set(isa::Pipe::fix, isa::Pipe::m, acc);
         ++m_tile;
     }
+    /// The part of K that a tile covers: its beginning; the depth is g.k / g.k_parts.
+    std::int64_t k_begin = 0;
     std::uint16_t acc_address(int slot) const { return std::uint16_t(std::int64_t(slot) * m_g.base_m * m_g.base_n * 4 / 32); }
 
   private:
@@ -39,7 +41,7 @@ class GemmCore {
 
     support::RecordBuilder& m_b;
     const Gemm& m_g;
-    std::int64_t m_loads = 0, m_steps = 0, m_tile = 0;
+    std::int64_t m_loads = 0, m_steps = 0, m_tile = 0, m_kept_row = -1;
 };
 
 /// Whole blocks of `base` dealt out to `places`; the last places get what is left.

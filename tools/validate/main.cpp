@@ -29,6 +29,16 @@ double median(std::vector<double> v) {
     return v[v.size() / 2];
 }
 
+/// What is added to every row so that the sum of relative errors is least: the median of what is left over, short kernels counting more.
+double launch_of(std::vector<std::pair<double, double>> left) { // left over, measured
+    std::sort(left.begin(), left.end());
+    double all = 0, sum = 0;
+    for (const auto& [over, us] : left) all += 1 / us;
+    for (const auto& [over, us] : left)
+        if ((sum += 1 / us) >= all / 2) return std::max(0.0, over);
+    return 0;
+}
+
 struct Summary {
     std::size_t rows = 0;
     double mean = 0, median = 0, worst = 0;
@@ -86,6 +96,9 @@ int main(int argc, char** argv) {
         m.cycles = row.value("measured_cycles", -1.0);
         m.row = &row;
         std::string why;
+        // A rate is a time for the bytes read and written.
+        if (m.us <= 0 && row.contains("gbps") && row["gbps"].is_number() && row["params"].contains("elems"))
+            m.us = 2 * 2 * row["params"]["elems"].get<double>() / (row["gbps"].get<double>() * 1000);
         if (m.us <= 0 && m.cycles <= 0) {
             skipped.emplace_back(m.id, "no measured time");
             continue;
@@ -106,9 +119,9 @@ int main(int argc, char** argv) {
     }
     // One launch cost a harness, shown.
     std::map<std::string, Launch> launches;
-    std::map<std::string, std::vector<double>> left;
+    std::map<std::string, std::vector<std::pair<double, double>>> left;
     for (const Line& l : lines)
-        if (!l.predicted.harness.empty()) left[l.predicted.harness].push_back(l.measured_us - l.predicted_us);
+        if (!l.predicted.harness.empty()) left[l.predicted.harness].emplace_back(l.measured_us - l.predicted_us, l.measured_us);
     for (auto& [harness, over] : left) {
         Launch& launch = launches[harness];
         launch.rows = over.size();
@@ -116,7 +129,7 @@ int main(int argc, char** argv) {
             launch.from_chip = true;
             launch.us = pto::machine::find_chip(harness.substr(17))->constant("launch_us");
         } else {
-            launch.us = std::max(0.0, median(over));
+            launch.us = launch_of(over);
         }
     }
     std::map<std::string, std::vector<std::pair<std::string, double>>> by_table, by_pipe;
@@ -164,7 +177,7 @@ int main(int argc, char** argv) {
     }
     std::printf("\nlaunch cost added\n");
     for (const auto& [harness, l] : launches)
-        std::printf("  %-32s %6.1f us  %s, %zu rows\n", harness.c_str(), l.us, l.from_chip ? "the chip's" : "median of what is left over", l.rows);
+        std::printf("  %-32s %6.1f us  %s, %zu rows\n", harness.c_str(), l.us, l.from_chip ? "the chip's" : "weighted median of what is left over", l.rows);
     std::map<std::string, std::size_t> reasons;
     for (const auto& [id, why] : skipped) ++reasons[why];
     std::printf("\nnot predicted: %zu rows\n", skipped.size());

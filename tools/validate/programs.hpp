@@ -24,6 +24,12 @@ struct Gemm {
     bool mx_scales = false;                 // one scale byte for 32 elements along K
     bool unit_flag = false;                 // fixpipe follows the matmul block by block
     bool l1_double_buffer = true;           // false: one L1 slot, loads wait for the moves
+    bool preload = true;                    // false: a tile's first load waits until the tile before is multiplied
+    bool a_stays = false;                   // the rows of A that a core works on are loaded once and stay in L1
+    int image_taps = 1;                     // im2col: a value of the image stands this often in a row of A; the load brings it once
+    bool deal = false;                      // tiles dealt out one after the other instead of a grid of cores
+    bool cut_tail = false;                  // of dealt tiles: the last, incomplete round is cut so that every core has a part
+    int k_parts = 1;                        // cores that share a tile of C, each with its part of K
 };
 execute::Record gemm(const Gemm& g, const machine::Chip& chip);
 
@@ -40,6 +46,8 @@ struct Elementwise {
     std::int64_t elements = 0;
     int cores = 48, tile_elements = 4096, inputs = 2, buffers = 1, element_bytes = 2;
     isa::DType dtype = isa::DType::fp16;
+    std::int64_t apart = 0;                 // bytes between the input and the output
+    bool past_l2 = false;                   // the way in bypasses L2, which leaves it to what is written
     std::vector<Item> items;
 };
 execute::Record elementwise(const Elementwise& e);
@@ -49,6 +57,7 @@ struct Copy {
     std::int64_t rows = 0, columns = 0;
     int tile_rows = 64, tile_columns = 1024, reads = 1, cores = 48, element_bytes = 2;
     bool to_l1 = false, sliced = false;                   // sliced: all reads of one quarter of the columns before the next
+    bool everything = false, past_l2 = false;             // everything: each core reads all of it; past_l2: nothing is reused
 };
 execute::Record copy(const Copy& c);
 
@@ -69,6 +78,12 @@ struct Attention {
     int head = 128, tile_rows = 128, tile_columns = 256, cores = 24, row_tiles = 1, depth = 2;
 };
 execute::Record attention(const Attention& a, const machine::Chip& chip);
+
+/// Element by element on the scalar unit: two reads, a sum, a write.
+execute::Record scalar_sum(int elements);
+
+/// Loads of `bytes` in `parts`, each complete before the next; all of it several times.
+execute::Record load_parts(std::int64_t bytes, int parts, int times);
 
 /// `count` items of one pipe back to back.
 execute::Record series(const execute::Row& row, const execute::Site& site, isa::Core core, int count);

@@ -45,7 +45,8 @@ execute::Record elementwise(const Elementwise& e) {
             b.set(Pipe::v, Pipe::mte2, s);
             b.set(Pipe::v, Pipe::mte3, s);
             b.wait(Pipe::v, Pipe::mte3, s);
-            b.store(e.inputs * array + at * e.element_bytes, bytes).scalar_before = scalar_work;
+            // What stays in L2 costs HBM nothing: a place of its own for each core.
+            b.store(e.inputs * array + e.apart + (e.past_l2 ? std::int64_t(core) << 20 : at * e.element_bytes), bytes).scalar_before = scalar_work;
             b.set(Pipe::mte3, Pipe::v, s);
         }
     }
@@ -60,10 +61,11 @@ execute::Record copy(const Copy& c) {
         auto tiles_of = [&](std::int64_t first, std::int64_t last, int pass) {
             std::int64_t wide = (last - first + c.tile_columns - 1) / c.tile_columns;
             // A pass over tiles is dealt out tile by tile, so that the cores sweep the matrix together.
-            for (std::int64_t t = core; t < bands * wide; t += c.cores) {
+            for (std::int64_t t = c.everything ? 0 : core; t < bands * wide; t += c.everything ? 1 : c.cores) {
                 std::int64_t row = t / wide * c.tile_rows, column = first + t % wide * c.tile_columns;
                 std::int64_t height = std::min<std::int64_t>(c.tile_rows, c.rows - row), width = std::min<std::int64_t>(c.tile_columns, last - column);
-                b.load(c.to_l1, (row * c.columns + column) * c.element_bytes, height * width * c.element_bytes, int(width * c.element_bytes),
+                std::int64_t own = c.past_l2 ? core * c.rows * c.columns * c.element_bytes : 0; // as if nobody else had read it
+                b.load(c.to_l1, own + (row * c.columns + column) * c.element_bytes, height * width * c.element_bytes, int(width * c.element_bytes),
                        int(c.columns * c.element_bytes))
                     .scalar_before = scalar_work;
             }
@@ -71,6 +73,24 @@ execute::Record copy(const Copy& c) {
         };
         for (std::int64_t s = 0; s < slices; ++s)
             for (int pass = 0; pass < c.reads; ++pass) tiles_of(s * slice, std::min(c.columns, (s + 1) * slice), pass);
+    }
+    return std::move(b.record);
+}
+
+execute::Record scalar_sum(int elements) {
+    RecordBuilder b("scalar_sum");
+    b.core(isa::Core::vector);
+    for (int i = 0; i < elements; ++i)
+        for (int access = 0; access < 3; ++access) b.op(Pipe::s, "scalar.element").scalar_before = access == 2;
+    return std::move(b.record);
+}
+
+execute::Record load_parts(std::int64_t bytes, int parts, int times) {
+    RecordBuilder b("load_parts");
+    b.core(isa::Core::vector);
+    for (int i = 0; i < parts * times; ++i) {
+        b.load(false, i % parts * (bytes / parts), bytes / parts);
+        b.barrier(Pipe::mte2);
     }
     return std::move(b.record);
 }

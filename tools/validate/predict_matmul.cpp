@@ -1,0 +1,141 @@
+#include "tools/validate/predict_common.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace pto::validate {
+
+using isa::DType;
+
+/// Cores as a grid over C: the published one of the tuning ladders (four rows), else the one whose fullest core has least to do.
+void grid_of(Gemm& g, bool four_rows) {
+    std::int64_t tiles_m = (g.m + g.base_m - 1) / g.base_m, tiles_n = (g.n + g.base_n - 1) / g.base_n, best = -1;
+    for (int rows = 1; rows <= g.cores; ++rows) {
+        if (g.cores % rows != 0 || (four_rows && rows != 4)) continue;
+        int columns = g.cores / rows;
+        std::int64_t each_m = (tiles_m + rows - 1) / rows, each_n = (tiles_n + columns - 1) / columns;
+        // Among equals, the squarer share reads less.
+        std::int64_t cost = each_m * each_n * 100000 + each_m * g.base_m + each_n * g.base_n;
+        if (best < 0 || cost < best) best = cost, g.grid_m = rows, g.grid_n = columns;
+    }
+}
+
+Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
+    const Json& p = (*m.row)["params"];
+    const Json& size = p.contains("eq_gemm") ? p["eq_gemm"] : p;
+    Gemm g;
+    g.m = size["m"].get<std::int64_t>();
+    g.n = size["n"].get<std::int64_t>();
+    g.k = size["k"].get<std::int64_t>();
+    g.m = number(p, "m_pad", int(g.m));
+    g.n = number(p, "n_pad", int(g.n));
+    g.base_m = number(p, "baseM", 128);
+    g.base_n = number(p, "baseN", 256);
+    g.base_k = number(p, "baseK", 64);
+    if (p.contains("base") && p["base"][0].get<int>() > 0) g.base_m = p["base"][0], g.base_n = p["base"][1], g.base_k = p["base"][2];
+    g.step_k = number(p, "stepK", 4);
+    g.cores = number(p, "cores", number(p, "aic", chip.cube_cores));
+    std::string dtype = p.value("dtype", "fp16");
+    g.dtype = operand_type(dtype);
+    g.mx_scales = contains(dtype, "mx");
+    g.out_bytes = contains(dtype, "->fp32") ? 4 : 2;
+    // A window of kh x kw over an image with its channels innermost: a value of the image stands kh * kw times in the rows of A.
+    if (begins(m.kernel, "conv2d") && contains(m.kernel, "3x3")) g.image_taps = 9;
+    std::string grid = p.value("grid", "");
+    g.deal = p.contains("tiles");
+    if (std::sscanf(grid.c_str(), "%dx%d", &g.grid_m, &g.grid_n) != 2) grid_of(g, begins(m.table, "T11") || m.table == "T13");
+    std::string variant = p.value("variant", "");
+    g.unit_flag = contains(variant, "unitFlag") || variant == "unitflag" || contains(variant, "Scenario 2") || m.kernel == "matmul_gelu";
+    if (contains(variant, "depth 4")) g.step_k = 2; // K panels in rows of 256 bytes
+    // The first steps of the tuning ladder, and the library's plain template, load one block at a time into one buffer.
+    if (begins(variant, "multi-core") || variant == "4x6" || variant == "2x12" || contains(variant, "1 core") || variant == "norm") {
+        g.l1_double_buffer = false;
+        g.step_k = 1;
+    }
+    g.preload = variant != "no_preload";
+    return g;
+}
+
+std::optional<Predicted> matmul_row(const Measured& m, std::string& why) {
+    const Json& p = (*m.row)["params"];
+    machine::Chip chip = chip_of(m);
+    if (begins(m.kernel, "gemm_fp16_case") && number(p, "cores", 0) == 20) chip.clock_mhz = 1800; // 20-core parts
+    Gemm g = gemm_of(m, chip);
+    std::string variant = p.value("variant", "");
+    std::string harness = m.table == "T1" || m.table == "T4" ? "PTO examples, A2/A3" : m.table == "T2" || m.table == "T3" || m.table == "T10" ? "PTO examples, 950" : "vendor profiler, " + chip.name;
+    if (m.kernel == "gemm_fp16_case") {
+        static const std::map<std::string_view, const char*> unknown{
+            {"mix_mode", "scalar code of the library decides a kernel of 8 us"}, {"pure_cube", "scalar code of the library decides a kernel of 8 us"},
+            {"runtime_tiling", "scalar code of the library decides a kernel of 8 us"}, {"one_core", "scalar code of the library decides"},
+            {"split_k_2_cores", "scalar code of the library decides"}, {"nd2nz_on_mte2", "GM rows of 8190 bytes: what unaligned rows cost is not published"},
+            {"nd2nz_on_aiv", "the re-layout beside the matmul is not described"}, {"k_same_order", "hot spot: all cores read the same rows in step"},
+            {"no_l2_split", "order of the tiles not described"}, {"nbuffer33", "scalar code of the library decides"}, {"no_nbuffer33", "scalar code of the library decides"}};
+        if (auto found = unknown.find(variant); found != unknown.end() || contains(variant, "ibshare")) {
+            why = found != unknown.end() ? found->second : "scalar code of the library decides";
+            return std::nullopt;
+        }
+        if (contains(p.value("metric", ""), "aic")) harness.clear();
+        if (contains(variant, "base64") || contains(variant, "mte2_")) { // a ladder of its own: blocks of 64, then bigger ones
+            g.base_m = contains(variant, "base64") ? 64 : 128;
+            g.base_n = contains(variant, "base64") ? 64 : 256;
+            g.base_k = 64;
+            g.step_k = contains(variant, "mdl") ? 4 : 1;
+            if (contains(variant, "cores4")) g.cores = 4;
+            grid_of(g, false);
+        }
+    }
+    double scale = 1;
+    if (g.cores == 1 && g.m / g.base_m * (g.n / g.base_n) > 64) { // tiles are alike: a square of them stands for all
+        std::int64_t all = (g.m / g.base_m) * (g.n / g.base_n);
+        g.m = 4 * g.base_m;
+        g.n = 4 * g.base_n;
+        g.grid_m = g.grid_n = 1;
+        scale = double(all) / 16;
+    }
+    execute::Record record = gemm(g, chip);
+    Run run(chip, record);
+    if (begins(variant, "mte2_")) { // the time of one pipe was measured, not the kernel's
+        Predicted r;
+        r.us = run.busy(isa::Pipe::mte2, isa::Core::cube);
+        r.model = chip.name;
+        return r;
+    }
+    return result(m, run, harness, scale);
+}
+
+std::optional<Predicted> catlass_row(const Measured& m, std::string& why) {
+    const Json& p = (*m.row)["params"];
+    machine::Chip chip = chip_of(m);
+    std::string variant = p.value("variant", "");
+    Gemm g = gemm_of(m, chip);
+    g.cores = chip.cube_cores;
+    g.deal = true;
+    if (chip.arch == "a5") {
+        g.base_m = g.base_n = 256;
+        g.step_k = 2;
+        if (p.contains("L1tile")) g.base_m = p["L1tile"][0], g.base_n = p["L1tile"][1], g.step_k = std::max(1, p["L1tile"][2].get<int>() / g.base_k);
+        g.out_bytes = m.kernel == "gemm_fp16_out_fp32" || m.kernel == "gemm_fixpipe" ? 4 : 2;
+        g.cut_tail = variant == "ASWT";
+        if (m.kernel == "gemm_fixpipe" && contains(variant, "baseline") && g.n % 16 != 0) {
+            why = "rows of C that begin anywhere: what they cost the fixpipe is not published";
+            return std::nullopt;
+        }
+    }
+    if (m.kernel == "gemm_fp16_splitk" && variant == "baseline") {
+        why = "rows of A that are no multiple of 512 bytes: what they cost is not published";
+        return std::nullopt;
+    }
+    if (begins(m.kernel, "qgemm_int8")) {
+        g.dtype = DType::int8;
+        g.base_k = 128;
+        if (contains(variant, "multi-core split-K")) {
+            std::int64_t tiles = (g.m + g.base_m - 1) / g.base_m * ((g.n + g.base_n - 1) / g.base_n);
+            g.k_parts = int(std::clamp<std::int64_t>(g.cores / std::max<std::int64_t>(1, tiles), 1, g.k / (g.base_k * g.step_k)));
+        }
+        g.a_stays = contains(variant, "full-load A");
+    }
+    execute::Record record = gemm(g, chip);
+    return result(m, Run(chip, record), "CATLASS examples, " + m.chip);
+}
+
+} // namespace pto::validate
