@@ -1,6 +1,7 @@
 #include "engine/driver/predict.hpp"
 
 #include "engine/driver/report_sync.hpp"
+#include "engine/driver/report_words.hpp"
 #include "engine/report/from_time.hpp"
 #include "engine/time/replay.hpp"
 
@@ -28,7 +29,7 @@ report::Timeline timeline_of(const Compiled& c, const Run& run, const SourceMap&
     report::SyncPlan plan = report_sync_plan(c, sources);
     report::FromTime from;
     from.target = c.chip->name;
-    for (std::int64_t p : c.preload) from.preload += (from.preload.empty() ? "" : ",") + std::to_string(p);
+    from.preload = preload_text(c);
     from.serial_total = options.serial_total;
     from.sources = &sources;
     from.plan = plan.loops.empty() ? nullptr : &plan;

@@ -2,6 +2,7 @@
 
 #include "engine/driver/memory.hpp"
 #include "engine/driver/report_sync.hpp"
+#include "engine/driver/report_words.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,15 +10,9 @@
 namespace pto::driver {
 namespace {
 
-struct MemoryWord {
-    isa::MemorySpace memory;
-    const char *name, *note;
-};
 // cube memories first, then UB
-constexpr MemoryWord memory_words[] = {{isa::MemorySpace::mat, "L1", ""},   {isa::MemorySpace::left, "L0A", ""},        {isa::MemorySpace::right, "L0B", ""},
-                                       {isa::MemorySpace::acc, "L0C", ""},  {isa::MemorySpace::bias, "BT", ""},         {isa::MemorySpace::scaling, "FB", ""},
-                                       {isa::MemorySpace::scale_left, "L0A scales", ""}, {isa::MemorySpace::scale_right, "L0B scales", ""},
-                                       {isa::MemorySpace::vec, "UB", "each AIV"}};
+constexpr isa::MemorySpace memory_order[] = {isa::MemorySpace::mat,     isa::MemorySpace::left,       isa::MemorySpace::right,       isa::MemorySpace::acc, isa::MemorySpace::bias,
+                                             isa::MemorySpace::scaling, isa::MemorySpace::scale_left, isa::MemorySpace::scale_right, isa::MemorySpace::vec};
 
 /// Stages that touch a buffer, in chain order; producers of a channel stand first by themselves.
 std::vector<std::string> stages_of(const Compiled& c, const std::string& name) {
@@ -48,14 +43,14 @@ report::MemoryMap report_memory_map(const Compiled& c, const SourceMap& sources)
     if (!kernel || !c.chip) return out;
     std::vector<MemoryUse> uses = memory_use(*kernel, *c.chip);
     std::set<int> cube_locks, vector_locks;
-    for (const MemoryWord& word : memory_words) {
-        auto use = std::find_if(uses.begin(), uses.end(), [&](const MemoryUse& u) { return u.memory == word.memory; });
+    for (isa::MemorySpace memory : memory_order) {
+        auto use = std::find_if(uses.begin(), uses.end(), [&](const MemoryUse& u) { return u.memory == memory; });
         if (use == uses.end()) continue;
         report::MemorySpaceMap m;
-        m.name = word.name;
-        m.note = kernel->is_mix() || word.memory != isa::MemorySpace::vec ? word.note : "";
-        m.usable = c.chip->of(word.memory).bytes;
-        m.physical = c.chip->of(word.memory).physical ? c.chip->of(word.memory).physical : m.usable;
+        m.name = memory_word(memory);
+        m.note = memory == isa::MemorySpace::vec && kernel->is_mix() ? "each AIV" : "";
+        m.usable = c.chip->of(memory).bytes;
+        m.physical = c.chip->of(memory).physical ? c.chip->of(memory).physical : m.usable;
         for (const Occupied& t : use->tiles) {
             report::MemoryGroup g;
             g.name = t.name;
@@ -119,7 +114,7 @@ report::Panel report_panel(const Compiled& c, const SourceMap& sources, const Pa
     report::Panel p{compile_provenance(c)};
     p.kernel = c.name;
     p.target = c.chip ? c.chip->name + (c.target_origin == "default" ? "" : " (" + c.target_origin + ")") : "";
-    for (std::int64_t v : c.preload) p.preload += (p.preload.empty() ? "" : ",") + std::to_string(v);
+    p.preload = preload_text(c);
     p.compile_ms = c.timings.total_s * 1e3;
     bool noted = std::any_of(c.diagnostics.begin(), c.diagnostics.end(), [](const Diagnostic& d) { return d.severity != Severity::note; });
     if (noted) p.findings = report_refusal(c, sources);

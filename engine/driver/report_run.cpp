@@ -2,6 +2,7 @@
 
 #include "engine/driver/json.hpp"
 #include "engine/driver/report_sync.hpp"
+#include "engine/driver/report_words.hpp"
 #include "engine/time/replay.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,17 +21,6 @@ Span users(const Compiled& c, Span at) {
     if (!c.generated || at.file != c.generated_file) return at;
     Span origin = c.generated->origin(at.begin, at.end);
     return origin.valid() ? origin : at;
-}
-
-std::string preload_text(const Compiled& c) {
-    std::string out;
-    for (std::int64_t p : c.preload) out += (out.empty() ? "" : ",") + std::to_string(p);
-    return out;
-}
-
-std::string memory_word(isa::MemorySpace m) {
-    static constexpr std::string_view words[] = {"GM", "UB", "L1", "L0A", "L0B", "L0C", "bias table", "fixpipe buffer", "L0A scales", "L0B scales"};
-    return std::string(words[std::size_t(m)]);
 }
 
 bool is_race(const execute::Hazard& h) {

@@ -1,5 +1,6 @@
 #include "engine/driver/report_sync.hpp"
 
+#include "engine/driver/report_words.hpp"
 #include "engine/ir/walk.hpp"
 
 #include <algorithm>
@@ -7,28 +8,6 @@
 
 namespace pto::driver {
 namespace {
-
-std::string memory_word(isa::MemorySpace m) {
-    switch (m) {
-    case isa::MemorySpace::vec: return "UB";
-    case isa::MemorySpace::mat: return "L1";
-    case isa::MemorySpace::left: return "L0A";
-    case isa::MemorySpace::right: return "L0B";
-    case isa::MemorySpace::acc: return "L0C";
-    default: return std::string(isa::name(m));
-    }
-}
-
-/// The declaration of a buffer in the resolved kernel, for its shape and layout.
-const ir::TileDecl* declaration(const Compiled& c, const std::string& name) {
-    const ir::Kernel* k = c.kernel();
-    if (!k) return nullptr;
-    for (const std::optional<ir::Function>* side : {&k->cube, &k->vector})
-        if (*side)
-            for (const ir::TileDecl& d : (*side)->decls)
-                if (d.name == name) return &d;
-    return nullptr;
-}
 
 /// "load, move, matmul": the operations of a stage in order, repeats once.
 std::string summary_of(const Compiled& c, const std::string& stage) {
@@ -151,7 +130,7 @@ report::SyncPlan report_sync_plan(const Compiled& c, const SourceMap& sources) {
             const pipeline::Buffer& b = c.model->buffers[std::size_t(id)];
             report::PlanBuffer buffer;
             buffer.name = b.name;
-            buffer.memory = b.memory ? memory_word(*b.memory) : "";
+            if (b.memory) buffer.memory = memory_word(*b.memory);
             buffer.address = b.ranges.empty() ? 0 : b.ranges.front().begin;
             if (const ir::TileDecl* d = declaration(c, b.name)) {
                 buffer.shape = std::to_string(d->type.shape[0]) + "x" + std::to_string(d->type.shape[1]);

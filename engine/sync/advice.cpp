@@ -66,24 +66,46 @@ std::vector<ShareChoice> share_choices(const pipeline::Model& model, const pipel
 
 } // namespace
 
-double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const std::vector<double>& stage_cycles) {
+double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const StageTimes& times) {
     struct Arc {
         std::size_t from, to;
         std::int32_t tokens;
+        double cycles;
     };
-    const std::size_t n = loop.stages.size();
-    std::vector<Arc> arcs;
-    for (isa::Core core : {isa::Core::cube, isa::Core::vector}) {
-        std::vector<std::size_t> own;
-        for (std::size_t i = 0; i < n; ++i)
-            if (loop.stages[i].core == core) own.push_back(i);
-        for (std::size_t k = 0; k < own.size(); ++k) {
-            const std::size_t a = own[k], b = own[(k + 1) % own.size()];
-            arcs.push_back({a, b, schedule.delays[a] - schedule.delays[b] + (k + 1 == own.size() ? 1 : 0)});
-        }
+    // One node for each stage and pipe it uses.
+    struct Node {
+        std::size_t stage;
+        PipeTime time;
+    };
+    std::vector<Node> nodes;
+    std::vector<std::size_t> first_of;
+    for (std::size_t s = 0; s < times.size(); ++s) {
+        first_of.push_back(nodes.size());
+        for (const PipeTime& t : times[s]) nodes.push_back({s, t});
     }
-    for (const Edge& e : edges)
-        if (e.emitted()) arcs.push_back({std::size_t(e.from.stage.index), std::size_t(e.to.stage.index), e.task_offset});
+    first_of.push_back(nodes.size());
+    const std::size_t n = nodes.size();
+    std::vector<Arc> arcs;
+    for (std::size_t a = 0; a < n; ++a) // a pipe takes the stages of its core in the order of a beat
+        for (std::size_t b = 0; b < n; ++b) {
+            const std::size_t s = nodes[a].stage, u = nodes[b].stage;
+            if (nodes[a].time.pipe != nodes[b].time.pipe || loop.stages[s].core != loop.stages[u].core) continue;
+            arcs.push_back({a, b, schedule.delays[s] - schedule.delays[u] + (u > s ? 0 : 1), nodes[a].time.busy});
+        }
+    for (std::size_t s = 0; s < times.size(); ++s)
+        for (std::size_t k = first_of[s]; k + 1 < first_of[s + 1]; ++k) arcs.push_back({k, k + 1, 0, nodes[k].time.busy + nodes[k].time.flight});
+    const auto node = [&](const EdgeEnd& e, bool set) {
+        const auto s = std::size_t(e.stage.index);
+        for (std::size_t k = first_of[s]; k < first_of[s + 1]; ++k)
+            if (nodes[k].time.pipe == e.pipe) return k;
+        return set ? first_of[s + 1] - 1 : first_of[s]; // a pipe without time: the whole stage before a set, all of it behind a wait
+    };
+    for (const Edge& e : edges) {
+        const auto from = std::size_t(e.from.stage.index), to = std::size_t(e.to.stage.index);
+        if (!e.emitted() || times[from].empty() || times[to].empty()) continue;
+        const std::size_t a = node(e.from, true);
+        arcs.push_back({a, node(e.to, false), e.task_offset, nodes[a].time.busy + nodes[a].time.flight});
+    }
     // Raise the estimate to the mean of any cycle that beats it until none does.
     double best = 0;
     for (int round = 0; round < 64; ++round) {
@@ -93,7 +115,7 @@ double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule&
         for (std::size_t k = 0; k <= n; ++k) {
             moved = -1;
             for (std::size_t i = 0; i < arcs.size(); ++i) {
-                const double there = at[arcs[i].from] + stage_cycles[arcs[i].from] - best * arcs[i].tokens;
+                const double there = at[arcs[i].from] + arcs[i].cycles - best * arcs[i].tokens;
                 if (there > at[arcs[i].to] + 1e-9) at[arcs[i].to] = there, by[arcs[i].to] = std::int32_t(i), moved = std::int32_t(arcs[i].to);
             }
             if (moved < 0) break;
@@ -106,7 +128,7 @@ double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule&
         std::size_t y = x;
         do {
             const Arc& a = arcs[std::size_t(by[y])];
-            cost += stage_cycles[a.from], tokens += a.tokens;
+            cost += a.cycles, tokens += a.tokens;
             y = a.from;
         } while (y != x);
         if (tokens <= 0 || cost / tokens <= best) break;
@@ -132,7 +154,7 @@ Advice advise(const pipeline::Model& model, const AdviceOptions& options) {
             if (!row.accepted) continue;
             for (const Edge& e : plan->loops[l].edges)
                 if (e.emitted()) ids.insert(e.ids.begin(), e.ids.end());
-            if (l < options.stage_cycles.size()) row.cycles_per_task.push_back(cycles_per_task(model.loops[l], s->loops[l], plan->loops[l].edges, options.stage_cycles[l]));
+            if (l < options.times.size()) row.cycles_per_task.push_back(cycles_per_task(model.loops[l], s->loops[l], plan->loops[l].edges, options.times[l]));
         }
         row.ids = std::int32_t(ids.size());
         if (row.accepted) out.largest_preload = p;

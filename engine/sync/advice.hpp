@@ -6,11 +6,19 @@
 
 namespace pto::sync {
 
+/// What one execution of a stage asks of one pipe, in core cycles.
+struct PipeTime {
+    isa::Pipe pipe = isa::Pipe::v;
+    double busy = 0;   // the pipe is occupied
+    double flight = 0; // until the last data has landed, beyond that
+};
+/// By stage of a loop, pipes in the order in which the stage's data passes them.
+using StageTimes = std::vector<std::vector<PipeTime>>;
+
 struct AdviceOptions {
     std::int32_t max_preload = 4;
     SyncLimits limits;
-    /// Core cycles of one execution of each stage, [loops][stages]; empty: no prediction.
-    std::vector<std::vector<double>> stage_cycles;
+    std::vector<StageTimes> times;          // [loops]; empty: no prediction
 };
 
 /// Slots a channel needs at one preload.
@@ -28,7 +36,7 @@ struct SweepRow {
     std::vector<std::int32_t> ring_depths;  // [loops]
     std::vector<SlotNeed> slots;            // every channel of every loop
     std::int32_t ids = 0;                   // event ids the plan uses, over both directions; 0 when refused
-    std::vector<double> cycles_per_task;    // [loops]; empty without stage_cycles or when refused
+    std::vector<double> cycles_per_task;    // [loops]; empty without times or when refused
 };
 
 /// An id list whose hand-overs other ones already order, pipe by pipe, as far as auto_mutex keeps the order inside a core. Found one
@@ -62,9 +70,10 @@ struct Advice {
 ///   cost   one plan per preload; the prediction is O(stages^3) a loop
 Advice advise(const pipeline::Model& model, const AdviceOptions& options = {});
 
-/// Steady-state cycles per task of one loop: the largest mean over the cycles of program order and hand-overs, each stage taken as
-/// a whole, so an upper estimate where pipes of one stage overlap the next stage's.
-double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const std::vector<double>& stage_cycles);
+/// Steady-state cycles per task of one loop: the largest mean over the cycles of the order in which each pipe takes the stages, the
+/// way of a task through the pipes of a stage, and the hand-overs. Slots of buffers that stay on one core are not in the graph, so what
+/// only they hold back is not seen.
+double cycles_per_task(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const StageTimes& times);
 
 /// The edits that give a channel `slots` slots: mutex ids, event ids and bytes that nothing else uses. Empty when one of the three is
 /// not surely free.

@@ -50,8 +50,26 @@ std::vector<bool> ordered_by_pipes(const pipeline::Loop& loop, const schedule::L
                 arcs.push_back({wait(std::int32_t(a), isa::Pipe(p)), wait(std::int32_t(b), isa::Pipe(p)), later});
             }
         }
-        // Inside a stage: a wait holds back its pipe, and through shared slots the pipes that use them later.
+        // Inside a stage: the sets of a pipe come after what another pipe did, when each of its operations shares a slot with a later one there.
         const std::vector<pipeline::StageOp>& ops = loop.stages[a].ops;
+        for (std::size_t p = 0; p < pipes; ++p) {
+            std::optional<std::set<isa::Pipe>> behind;
+            for (std::size_t first = 0; first < ops.size(); ++first) {
+                if (ops[first].pipe != isa::Pipe(p)) continue;
+                std::set<std::int32_t> held(ops[first].slots.begin(), ops[first].slots.end());
+                std::set<isa::Pipe> reached;
+                for (std::size_t k = first + 1; k < ops.size(); ++k) {
+                    if (ops[k].conditional || std::none_of(ops[k].slots.begin(), ops[k].slots.end(), [&](std::int32_t s) { return held.count(s) > 0; })) continue;
+                    held.insert(ops[k].slots.begin(), ops[k].slots.end());
+                    reached.insert(ops[k].pipe);
+                }
+                if (behind) std::erase_if(*behind, [&](isa::Pipe q) { return !reached.count(q); });
+                else behind = reached;
+            }
+            if (behind)
+                for (isa::Pipe q : *behind) arcs.push_back({set(std::int32_t(a), isa::Pipe(p)), set(std::int32_t(a), q), 0});
+        }
+        // And a wait holds back its pipe, and through shared slots the pipes that use them later.
         for (std::size_t p = 0; p < pipes; ++p) {
             std::set<std::int32_t> held;
             std::set<isa::Pipe> reached{isa::Pipe(p)};

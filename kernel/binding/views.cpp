@@ -1,6 +1,7 @@
 #include "kernel/binding/views.hpp"
 
 #include "engine/driver/json.hpp"
+#include "engine/driver/report_advice.hpp"
 #include "engine/driver/report_panel.hpp"
 #include "engine/driver/report_run.hpp"
 #include "engine/driver/report_sync.hpp"
@@ -8,6 +9,7 @@
 #include "engine/emit/emit.hpp"
 #include "engine/report/precision.hpp"
 #include "engine/report/sweep.hpp"
+#include "kernel/views/timeline_extras.hpp"
 #include "kernel/views/views.hpp"
 
 #include <nlohmann/json.hpp>
@@ -61,6 +63,12 @@ report::Panel panel_of(const CompilationHandle& h, const std::string& since) {
     return driver::report_panel(*h.compiled, Session::get().sources, input);
 }
 
+std::optional<report::Advice> advice_of(const CompilationHandle& h) {
+    if (!h.compiled->ok()) return driver::report_advice(*h.compiled, nullptr, "the kernel was refused");
+    const driver::Prediction& p = h.predicted();
+    return driver::report_advice(*h.compiled, p.timeline ? &*p.timeline : nullptr, p.missing);
+}
+
 std::vector<report::PlanStage> stages_of(const driver::Compiled& c) {
     std::vector<report::PlanStage> out;
     for (const report::PlanLoop& l : driver::report_sync_plan(c, Session::get().sources).loops) out.insert(out.end(), l.stages.begin(), l.stages.end());
@@ -80,6 +88,7 @@ nlohmann::ordered_json json_with_prediction(const CompilationHandle& h) {
         j["predicted"] = driver::prediction_json(p);
         if (!p.timeline) j["not_predicted"] = p.missing;
     }
+    if (auto advice = advice_of(h)) j["advice"] = report::json_of(*advice);
     return j;
 }
 
@@ -105,10 +114,22 @@ View view_of(const CompilationHandle& h, const std::string& name, const std::str
         report::Refusal r = driver::report_refusal(c, sources);
         return from_bundle(views::mime_bundle(r, options), report::json_of(r).dump());
     }
+    if (name == "advice") {
+        const auto advice = advice_of(h);
+        if (!advice) return plain_view(c.ok() ? "no pipeline loop: no preload to advise on" : refusal_text(c, lang));
+        return from_bundle(views::mime_bundle(*advice, options), report::json_of(*advice).dump());
+    }
     if (!c.ok()) return plain_view(refusal_text(c, lang));
     if (name == "sync") {
         report::SyncPlan plan = driver::report_sync_plan(c, sources);
-        return from_bundle(views::mime_bundle(plan, options), report::json_of(plan).dump());
+        nlohmann::json data = report::json_of(plan);
+        View v = from_bundle(views::mime_bundle(plan, options), {});
+        if (const auto advice = advice_of(h)) {
+            append(v, from_bundle(views::mime_bundle(*advice, options), {}));
+            data["advice"] = report::json_of(*advice);
+        }
+        v.json = data.dump();
+        return v;
     }
     if (name == "timeline") {
         const driver::Prediction& p = h.predicted();
@@ -174,6 +195,8 @@ View render(const std::string& kind, const std::string& json_text, const std::st
     if (kind == "memory") return from_bundle(views::mime_bundle(report::memory_map_from_json(j), {}, options), json_text);
     if (kind == "sync") return from_bundle(views::mime_bundle(report::sync_plan_from_json(j), options), json_text);
     if (kind == "timeline") return from_bundle(views::mime_bundle(report::timeline_from_json(j), options), json_text);
+    if (kind == "comparison")
+        return from_bundle(views::mime_bundle(report::timeline_from_json(j.at("now")), report::timeline_from_json(j.at("then")), options), json_text);
     if (kind == "refusal") return from_bundle(views::mime_bundle(report::refusal_from_json(j), options), json_text);
     throw std::invalid_argument("no report is called " + kind);
 }

@@ -3,6 +3,7 @@
 
 #include "kernel/views/html.hpp"
 
+#include "engine/report/advice.hpp"
 #include "engine/report/code_diff.hpp"
 #include "engine/report/hang.hpp"
 #include "engine/report/memory_map.hpp"
@@ -22,6 +23,7 @@ nl::json mime_bundle(const report::Panel& panel, const ViewOptions& options = {}
 /// The kernels of one cell, in order: a panel each.
 nl::json mime_bundle(const std::vector<report::Panel>& panels, const ViewOptions& options = {});
 nl::json mime_bundle(const report::SyncPlan& plan, const ViewOptions& options = {});
+nl::json mime_bundle(const report::Advice& advice, const ViewOptions& options = {});
 nl::json mime_bundle(const report::Timeline& timeline, const ViewOptions& options = {});
 /// `stages` gives the hues (those of the plan's loops, in order); empty draws everything neutral.
 nl::json mime_bundle(const report::MemoryMap& map, const std::vector<report::PlanStage>& stages, const ViewOptions& options = {});

@@ -27,6 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--check", choices=("strict", "warn"), default=None)
     p.add_argument("--out", metavar="DIR", help="copy the artefacts here")
     p.add_argument("--json", action="store_true", help="print one JSON object")
+    p.add_argument("--advice", action="store_true", help="add the preload sweep: what each preload needs, the largest safe one, id lists to drop or share")
     p.add_argument("--time", type=int, metavar="N", help="compile N times and add medians (time.*)")
     return p
 
@@ -99,7 +100,7 @@ def main(argv: list[str]) -> int:
     for kernel in chosen:
         try:
             data, made, ok = _one(kernel, args)
-            texts.append(made.text())
+            texts.append(made.text() + ("\n" + made.view("advice").text() if args.advice else ""))
         except PtoError as e:
             data, ok = _failed(kernel.__name__, e.code or "PTO-refused", str(e), args.file), False
             texts.append(f"REFUSED  {kernel.__name__}: {e}")
