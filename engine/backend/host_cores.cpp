@@ -9,8 +9,20 @@ namespace pto::backend {
 
 // Orders are as weak as the chip's: a set releases and the wait that takes it acquires, and nothing else orders two cores. What is
 // counted for the search for hangs is relaxed on purpose: ThreadSanitizer must not see an order that the kernel did not ask for.
+constexpr int laps = 64; // sets of one id that may be under way; hardware counts to 15
+
+/// One id of one receiving core. Each set has a place of its own: with one counter the first wait would be ordered behind later sets too.
+struct Flag {
+    std::atomic<std::int64_t> sets = 0;
+    std::atomic<std::int64_t> places[laps] = {}; // number of the set that is there, from 1
+    void set() {
+        const std::int64_t n = sets.fetch_add(1, std::memory_order_relaxed);
+        places[n % laps].store(n + 1, std::memory_order_release);
+    }
+};
+
 struct HostLaunch::Block {
-    std::atomic<std::int64_t> flags[3][64] = {};   // by receiving core: cube, vector 0, vector 1
+    Flag flags[3][64];                             // by receiving core: cube, vector 0, vector 1
     std::atomic<std::int64_t> vectors[64] = {};    // arrivals of mode 1
     alignas(64) char ssbuf[XPTO_SSBUF_BYTES] = {};
 };
@@ -19,7 +31,7 @@ struct HostLaunch::Core : XptoCore {
     HostLaunch* launch = nullptr;
     Block* home = nullptr;
     std::string text, complaint;
-    std::int64_t seen_all[3] = {}, seen_group[2][64] = {};
+    std::int64_t seen_all[3] = {}, seen_group[2][64] = {}, taken[64] = {};
     int last_mode[64] = {};
     std::atomic<const std::atomic<std::int64_t>*> waits_on = nullptr;
     std::atomic<std::int64_t> needs = 0;
@@ -30,16 +42,9 @@ struct HostLaunch::Core : XptoCore {
     int place() const { return is_cube ? 0 : 1 + int(subblock); }
     std::string name() const { return (is_cube ? std::string("AIC") : "AIV" + std::to_string(subblock)) + " of block " + std::to_string(block); }
 
-    /// Waits until `counter` has `least`; takes `take` of it.
-    void wait(std::atomic<std::int64_t>& counter, std::int64_t least, std::int64_t take, int kind, int number) {
-        for (int round = 0;; ++round) {
-            std::int64_t now = counter.load(std::memory_order_relaxed);
-            if (now >= least) {
-                if (take == 0 ? counter.load(std::memory_order_acquire) >= least
-                              : counter.compare_exchange_weak(now, now - take, std::memory_order_acquire, std::memory_order_relaxed))
-                    break;
-                continue;
-            }
+    /// Waits until `counter` has `least`.
+    void wait(std::atomic<std::int64_t>& counter, std::int64_t least, int kind, int number) {
+        for (int round = 0; counter.load(std::memory_order_acquire) < least; ++round) {
             if (round == 0) {
                 needs.store(least, std::memory_order_relaxed);
                 what.store(kind, std::memory_order_relaxed);
@@ -65,11 +70,12 @@ const XptoHostTable HostLaunch::table = {
         // A cube core's ids from 16 on address the second vector core; what that core sets arrives at the cube as id + 16.
         bool second = id >= 16 && core.is_cube;
         int to = core.is_cube ? (second ? 2 : 1) : 0, as = core.is_cube ? (second ? id - 16 : id) : id + (core.subblock ? 16 : 0);
-        core.home->flags[to][bounded(as)].fetch_add(1, std::memory_order_release);
+        core.home->flags[to][bounded(as)].set();
     },
     [](XptoCore* c, std::int32_t id) {
         Core& core = static_cast<Core&>(*c);
-        core.wait(core.home->flags[core.place()][bounded(id)], 1, 1, 0, id);
+        const std::int64_t n = core.taken[bounded(id)]++;
+        core.wait(core.home->flags[core.place()][bounded(id)].places[n % laps], n + 1, 0, id);
     },
     [](XptoCore* c, std::int32_t mode, std::int32_t id) {
         Core& core = static_cast<Core&>(*c);
@@ -82,14 +88,14 @@ const XptoHostTable HostLaunch::table = {
         int mode = core.last_mode[bounded(id)] == 1 ? 1 : 0;
         std::int64_t members = mode == 1 ? core.subblocks : core.launch->m_kind_size[core.is_cube ? 0 : 1];
         auto& arrivals = mode == 1 ? core.home->vectors[bounded(id)] : core.launch->m_kinds[core.is_cube ? 0 : 1][bounded(id)];
-        core.wait(arrivals, members * ++core.seen_group[mode][bounded(id)], 0, 1, id);
+        core.wait(arrivals, members * ++core.seen_group[mode][bounded(id)], 1, id);
     },
     [](XptoCore* c, std::int32_t kind) {
         Core& core = static_cast<Core&>(*c);
         HostLaunch& l = *core.launch;
         std::int64_t members = kind == 0 ? std::int64_t(l.m_cores.size()) : l.m_kind_size[kind == 2 ? 0 : 1];
         l.m_all[kind].fetch_add(1, std::memory_order_acq_rel);
-        core.wait(l.m_all[kind], members * ++core.seen_all[kind], 0, 2, kind);
+        core.wait(l.m_all[kind], members * ++core.seen_all[kind], 2, kind);
     },
     [](XptoCore* c, const char* text, std::size_t length) { static_cast<Core&>(*c).text.append(text, length); },
 };
@@ -144,6 +150,8 @@ void HostLaunch::play(Core& core) {
     }
     core.finished.store(true, std::memory_order_release);
     m_finished.fetch_add(1, std::memory_order_acq_rel);
+    // The thread's memories live as long as it does, and a core that is late may still write into them.
+    while (m_finished.load(std::memory_order_acquire) < int(m_cores.size())) usleep(200);
 }
 
 bool HostLaunch::stuck() const {

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,8 +108,9 @@ def _shim_text() -> str:
     return "\n".join(p.read_text(encoding="utf-8") for p in sorted(shim_folder().glob("*.h*")))
 
 
-def build(emitted: Mapping[str, Any], extra: tuple[str, ...] = ()) -> HostBuild:
-    """Compiles what compile_options and headers make of a kernel, or finds it compiled. LaunchError with the compiler's words when refused."""
+def build(emitted: Mapping[str, Any]) -> HostBuild:
+    """Compiles a kernel's generated text, or finds it compiled. LaunchError with the compiler's words when refused. XPTO_HOST_CXXFLAGS adds flags."""
+    extra = tuple(shlex.split(os.environ.get("XPTO_HOST_CXXFLAGS", "")))
     if lacking := missing():
         raise LaunchError("host cannot compile:\n" + "\n".join("- " + x for x in lacking))
     compiler, tree = toolchain.host_compiler(), toolchain.pto_isa()
