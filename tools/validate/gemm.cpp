@@ -8,7 +8,7 @@ using support::RecordBuilder;
 GemmCore::GemmCore(RecordBuilder& b, const Gemm& g, const machine::Chip& chip) : m_b(b), m_g(g) {
     auto aligned = [](std::int64_t n) { return (n + 511) / 512 * 512; };
     b_at = a_at + aligned(bytes(g.m * g.k));
-    c_at = b_at + aligned(bytes(g.k * g.n));
+    c_at = b_at + g.groups * aligned(bytes(g.k * g.n));
     scale_at = c_at + aligned(g.m * g.n * g.out_bytes);
     end = scale_at + aligned((g.m + g.n) * g.k / 32);
     acc_slots = int(std::clamp<std::int64_t>(chip.of(isa::MemorySpace::acc).bytes / (std::int64_t(g.base_m) * g.base_n * 4), 1, 2));
@@ -28,6 +28,7 @@ void GemmCore::multiply(std::int64_t row, std::int64_t column, std::int64_t heig
     const int l1_slots = g.l1_double_buffer ? 2 : 1, acc = int(m_tile % acc_slots);
     const std::int64_t panel = std::int64_t(g.base_k) * g.step_k;
     const std::int64_t k_end = std::min(g.k, k_begin + (g.k + g.k_parts - 1) / g.k_parts);
+    const std::int64_t own_b = b_at + row * g.groups / g.m * ((bytes(g.k * g.n) + 511) / 512 * 512);
     const bool load_a = !g.a_stays || row != m_kept_row;
     m_kept_row = row;
     if (!g.preload && m_tile > 0) m_b.wait(Pipe::m, Pipe::mte2, 7);
@@ -39,7 +40,7 @@ void GemmCore::multiply(std::int64_t row, std::int64_t column, std::int64_t heig
             m_b.load(true, a_at + bytes(row * g.k + k0) / g.image_taps, std::max<std::int64_t>(32, bytes(height * depth) / g.image_taps)).scalar_before = scalar_work;
         else if (load_a)
             m_b.load(true, a_at + bytes(row * g.k + k0), bytes(height * depth), int(bytes(depth)), int(bytes(g.k))).scalar_before = scalar_work;
-        m_b.load(true, b_at + bytes(k0 * g.n + column), bytes(depth * width), int(bytes(width)), int(bytes(g.n))).scalar_before = scalar_work;
+        m_b.load(true, own_b + bytes(k0 * g.n + column), bytes(depth * width), int(bytes(width)), int(bytes(g.n))).scalar_before = scalar_work;
         if (g.mx_scales) { // scales are stored in the order in which they are loaded
             m_b.load(true, scale_at + (row * g.k + k0 * height) / 32, height * depth / 32).scalar_before = scalar_work;
             m_b.load(true, scale_at + g.m * g.k / 32 + (column * g.k + k0 * width) / 32, width * depth / 32).scalar_before = scalar_work;
@@ -131,7 +132,6 @@ execute::Record gemm(const Gemm& g, const machine::Chip& chip) {
     for (int core = 0; core < g.cores; ++core) {
         if (tiles[std::size_t(core)].empty()) continue;
         b.core(isa::Core::cube, core);
-        b.record.cores.back().rows.reserve(tiles[std::size_t(core)].size() * std::size_t(g.k / g.base_k + 1) * 10 + 64);
         cube.prime();
         for (const Tile& t : tiles[std::size_t(core)]) {
             cube.k_begin = t.k_begin;

@@ -59,6 +59,12 @@ Summary summary(const std::vector<std::pair<std::string, double>>& errors) {
     return s;
 }
 
+/// T = Tmax + x Tmin of the longer and the shorter side (hardware 3.4): 1 is one after the other, 0 is full overlap.
+double gain_of(double total, double cube, double vector) { return (total - std::max(cube, vector)) / std::min(cube, vector); }
+bool has_gain(const Line& l) {
+    return l.predicted.cube_us > 0 && l.predicted.vector_us > 0 && l.predicted.measured_cube_us > 0 && l.predicted.measured_vector_us > 0;
+}
+
 int usage() {
     std::cerr << "usage: xpto_validate [MEASUREMENTS.json] [--json] [--rows] [--table NAME]\n";
     return 2;
@@ -144,6 +150,9 @@ int main(int argc, char** argv) {
         }
         out_rows.push_back({{"id", l.measured.id}, {"table", l.measured.table}, {"chip", l.predicted.model}, {"harness", l.predicted.harness},
                             {"predicted_us", l.predicted_us}, {"measured_us", l.measured_us}, {"pipes", pipes}});
+        if (has_gain(l))
+            out_rows.back()["depth_gain"] = {{"predicted", gain_of(l.predicted_us, l.predicted.cube_us, l.predicted.vector_us)},
+                                             {"measured", gain_of(l.measured_us, l.predicted.measured_cube_us, l.predicted.measured_vector_us)}};
     }
     if (json) {
         Json out{{"schema", 1}, {"rows", out_rows}, {"skipped", Json::array()}, {"launch_us", Json::object()}, {"tables", Json::object()}};
@@ -174,6 +183,14 @@ int main(int argc, char** argv) {
     for (const auto& [pipe, errors] : by_pipe) {
         Summary s = summary(errors);
         std::printf("%-12s %5zu %6.1f%% %6.1f%% %6.1f%%  %s\n", pipe.c_str(), s.rows, s.mean, s.median, s.worst, s.worst_id.c_str());
+    }
+    bool first_gain = true;
+    for (const Line& l : lines) {
+        if (!has_gain(l)) continue;
+        if (first_gain) std::printf("\npipeline of both sides: x in total = longer side + x * shorter side\n%-8s %-12s %9s %9s %11s\n", "id", "chip", "predicted", "measured", "difference");
+        first_gain = false;
+        double mine = gain_of(l.predicted_us, l.predicted.cube_us, l.predicted.vector_us), theirs = gain_of(l.measured_us, l.predicted.measured_cube_us, l.predicted.measured_vector_us);
+        std::printf("%-8s %-12s %9.2f %9.2f %+11.2f\n", l.measured.id.c_str(), l.predicted.model.c_str(), mine, theirs, mine - theirs);
     }
     std::printf("\nlaunch cost added\n");
     for (const auto& [harness, l] : launches)

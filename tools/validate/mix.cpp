@@ -16,11 +16,18 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
         std::int64_t tiles_m = share_of(g.m, g.base_m, g.grid_m, core % g.grid_m, first_m), tiles_n = share_of(g.n, g.base_n, g.grid_n, core / g.grid_m, first_n);
         auto each_tile = [&](auto f) {
             std::int64_t t = 0;
+            auto tile = [&](std::int64_t row, std::int64_t column) {
+                f(t++, row, column, std::min<std::int64_t>(g.base_m, g.m - row), std::min<std::int64_t>(g.base_n, g.n - column));
+            };
+            if (g.groups > 1) { // all cores work on one group, each on neighbouring blocks of it, row by row
+                const std::int64_t rows = g.m / g.groups, wide = (g.n + g.base_n - 1) / g.base_n, blocks = (rows + g.base_m - 1) / g.base_m * wide;
+                const std::int64_t each = (blocks + g.cores - 1) / g.cores;
+                for (int group = 0; group < g.groups; ++group)
+                    for (std::int64_t i = each * core; i < std::min(blocks, each * (core + 1)); ++i) tile(group * rows + i / wide * g.base_m, i % wide * g.base_n);
+                return;
+            }
             for (std::int64_t in = 0; in < tiles_n; ++in)
-                for (std::int64_t im = 0; im < tiles_m; ++im, ++t) {
-                    std::int64_t row = (first_m + im) * g.base_m, column = (first_n + in) * g.base_n;
-                    f(t, row, column, std::min<std::int64_t>(g.base_m, g.m - row), std::min<std::int64_t>(g.base_n, g.n - column));
-                }
+                for (std::int64_t im = 0; im < tiles_m; ++im) tile((first_m + im) * g.base_m, (first_n + in) * g.base_n);
         };
         auto slot_at = [&](std::int64_t t) { return ring_at + (core * r.depth + t % r.depth) * slot_bytes; };
         b.core(isa::Core::cube, core);

@@ -22,6 +22,8 @@ struct Predicted {
     std::string harness;                    // whose launch cost is added; empty: none
     std::map<std::string, std::pair<double, double>> pipes; // name -> predicted, measured busy us
     std::string model;                      // chip and what stands for it
+    /// A pipeline of both sides: its work on the cube and on the vector cores, mean of the cores, waits for each other left out; -1: none.
+    double cube_us = -1, vector_us = -1, measured_cube_us = -1, measured_vector_us = -1;
 };
 /// Nothing, with the reason in `why`, when no program stands for the row.
 std::optional<Predicted> predict(const Measured& m, std::string& why);

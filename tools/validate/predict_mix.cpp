@@ -6,6 +6,24 @@ namespace pto::validate {
 
 using isa::DType;
 
+namespace {
+
+/// Work of a pipe by cost alone, mean of the cores that have it: without what a unit flag makes it wait.
+double work_of(const execute::Record& record, const machine::Chip& chip, isa::Pipe pipe) {
+    time::Costs costs(record, chip);
+    time::Ticks sum = 0;
+    int cores = 0;
+    for (const execute::CoreRecord& core : record.cores) {
+        bool used = false;
+        for (const execute::Row& row : core.rows)
+            if (row.pipe == pipe && row.sync == execute::SyncKind::none) sum += costs.of(core, row).busy, used = true;
+        cores += used;
+    }
+    return cores ? double(sum) / double(time::ticks_per_cycle) / chip.clock_mhz / cores : 0;
+}
+
+} // namespace
+
 std::optional<Predicted> matmul_gelu(const Measured& m, std::string& why) {
     const Json& p = (*m.row)["params"];
     std::string variant = p.value("variant", "");
@@ -40,9 +58,13 @@ std::optional<Predicted> grouped_row(const Measured& m, std::string&) {
     g.unit_flag = a5; // its measured FIX time contains waiting
     g.step_k = 4;
     g.cores = p["aic"];
+    g.groups = number(p, "groups", 1);
+    g.a_stays = g.base_m * g.k <= chip.of(isa::MemorySpace::mat).bytes / 2; // a block's rows of A fit L1 beside what streams
     grid_of(g, false);
     r.vectors = p["mix"] == "1:2" ? 2 : 1;
     r.depth = p["pipeline_depth"];
+    // A piece of 32 KB, its result and the work's temporaries fill UB.
+    r.pieces = int(std::max<std::int64_t>(1, std::int64_t(g.base_m) * g.base_n * r.in_bytes / r.vectors / 32768));
     r.vector_buffers = number(p, "vec_buffers", 1);
     // Dequantise by a scale per channel and per token, then gelu.
     r.items = gelu_items(a5);
@@ -55,7 +77,14 @@ std::optional<Predicted> grouped_row(const Measured& m, std::string&) {
         for (const char* key : {"vector.cast", "vector.add", "vector.expand", "vector.cast"}) r.items.push_back({key, {}});
     }
     execute::Record record = mix_ring(r, chip);
-    return result(m, Run(chip, record), "vendor profiler, " + chip.name);
+    Predicted answer = result(m, Run(chip, record), "vendor profiler, " + chip.name);
+    answer.cube_us = work_of(record, chip, isa::Pipe::m);
+    answer.vector_us = work_of(record, chip, isa::Pipe::v);
+    if (m.row->contains("pipe_us")) {
+        answer.measured_cube_us = (*m.row)["pipe_us"].value("aic_mac", -1.0);
+        answer.measured_vector_us = (*m.row)["pipe_us"].value("aiv_vec", -1.0);
+    }
+    return answer;
 }
 
 std::optional<Predicted> attention_row(const Measured& m, std::string& why) {

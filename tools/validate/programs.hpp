@@ -29,6 +29,7 @@ struct Gemm {
     int image_taps = 1;                     // im2col: a value of the image stands this often in a row of A; the load brings it once
     bool deal = false;                      // tiles dealt out one after the other instead of a grid of cores
     bool cut_tail = false;                  // of dealt tiles: the last, incomplete round is cut so that every core has a part
+    int groups = 1;                         // parts of the rows of A, each with a B of its own
     int k_parts = 1;                        // cores that share a tile of C, each with its part of K
 };
 execute::Record gemm(const Gemm& g, const machine::Chip& chip);
