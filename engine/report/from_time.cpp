@@ -58,6 +58,7 @@ class Collector {
         : m_record(record), m_times(times), m_chip(chip), m_options(options), m_out(out) {}
 
     void run(std::int32_t block) {
+        number_tasks(block);
         stages(block);
         for (std::size_t c = 0; c < m_record.cores.size(); ++c)
             if (m_record.cores[c].block == block) core(std::int32_t(c));
@@ -65,6 +66,48 @@ class Collector {
     }
 
   private:
+    /// Every pipeline loop numbers its tasks from 0. Here the loops of a kernel go on where the one before ended, so that a stage that
+    /// several loops call has each of its tasks once.
+    void number_tasks(std::int32_t block) {
+        std::vector<std::int32_t> tasks_of; // by loop
+        m_task.resize(m_record.cores.size());
+        std::vector<std::vector<std::int32_t>> loop_of(m_record.cores.size());
+        for (std::size_t c = 0; c < m_record.cores.size(); ++c) {
+            const execute::CoreRecord& core = m_record.cores[c];
+            if (core.block != block) continue;
+            struct Seen {
+                std::int32_t last = -1, restarts = 0;
+            };
+            std::map<std::int32_t, Seen> seen; // by stage
+            for (const execute::Row& r : core.rows) {
+                m_task[c].push_back(r.task);
+                loop_of[c].push_back(-1);
+                if (r.stage < 0 || r.task < 0) continue;
+                Seen& s = seen[r.stage];
+                if (r.task < s.last) ++s.restarts;
+                s.last = r.task;
+                const std::int32_t loop = loop_of_stage(core.stages[std::size_t(r.stage)], s.restarts);
+                loop_of[c].back() = loop;
+                if (tasks_of.size() <= std::size_t(loop)) tasks_of.resize(std::size_t(loop) + 1, 0);
+                tasks_of[std::size_t(loop)] = std::max(tasks_of[std::size_t(loop)], r.task + 1);
+            }
+        }
+        std::vector<std::int32_t> before{0};
+        for (std::int32_t n : tasks_of) before.push_back(before.back() + n);
+        for (std::size_t c = 0; c < loop_of.size(); ++c)
+            for (std::size_t i = 0; i < loop_of[c].size(); ++i)
+                if (loop_of[c][i] >= 0) m_task[c][i] += before[std::size_t(loop_of[c][i])];
+    }
+    /// The loop that calls the stage for the n-th time round.
+    std::int32_t loop_of_stage(const std::string& stage, std::int32_t n) const {
+        std::int32_t found = n;
+        if (m_options.plan)
+            for (std::size_t l = 0, k = 0; l < m_options.plan->loops.size(); ++l)
+                for (const PlanStage& s : m_options.plan->loops[l].stages)
+                    if (s.name == stage && std::int32_t(k++) <= n) found = std::int32_t(l);
+        return found;
+    }
+
     void stages(std::int32_t block) {
         std::vector<std::tuple<Ticks, std::string, isa::Core, Span>> found; // by first start
         for (std::size_t c = 0; c < m_record.cores.size(); ++c) {
@@ -78,7 +121,7 @@ class Collector {
                 auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return std::get<1>(f) == n; });
                 if (same == found.end()) found.emplace_back(start, n, core.core, m_record.sites[std::size_t(r.site)].at);
                 else if (start < std::get<0>(*same)) std::get<0>(*same) = start;
-                m_tasks.insert(r.task);
+                m_tasks.insert(m_task[c][i]);
             }
         }
         std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
@@ -126,7 +169,7 @@ class Collector {
         Pipe pipe = core.rows[std::size_t(r.row)].pipe;
         for (std::int32_t i = r.row; i >= 0 && i > r.row - 256; --i) {
             const execute::Row& row = core.rows[std::size_t(i)];
-            if (row.stage >= 0 && (row.pipe == pipe || row.sync == SyncKind::none)) return {stage_of(core, row), row.task};
+            if (row.stage >= 0 && (row.pipe == pipe || row.sync == SyncKind::none)) return {stage_of(core, row), m_task[std::size_t(r.core)][std::size_t(i)]};
         }
         return {-1, -1};
     }
@@ -176,7 +219,7 @@ class Collector {
             s.end = times.end[i];
             s.landed = s.end + Ticks(times.tail[i]);
             s.op = op_of(r);
-            s.task = r.task;
+            s.task = m_task[std::size_t(c)][i];
             s.stage = stage_of(record, r);
             if (s.stage >= 0) {
                 auto [at, fresh] = first_task.emplace(s.stage, s.task);
@@ -189,7 +232,7 @@ class Collector {
             auto lane = lane_of.find(w.pipe);
             if (lane == lane_of.end()) continue;
             std::int32_t row = w.next >= 0 ? w.next : w.row;
-            std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = record.rows[std::size_t(row)].task;
+            std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = m_task[std::size_t(c)][std::size_t(row)];
             if (w.kind != time::WaitKind::cross_core && w.kind != time::WaitKind::grid) {
                 m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task, w.kind == time::WaitKind::lock});
                 continue;
@@ -223,6 +266,7 @@ class Collector {
     Timeline& m_out;
     std::map<std::string, std::int32_t> m_stage;
     std::set<std::int32_t> m_tasks;
+    std::vector<std::vector<std::int32_t>> m_task; // by core and row
     std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::int32_t> m_ops;
     std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::int32_t>> m_slice; // (core, row) -> (lane, slice)
 };

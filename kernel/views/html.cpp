@@ -38,7 +38,8 @@ std::string pre(std::string_view text) { return "<pre>" + escape(text) + "</pre>
 std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows, std::string_view align) {
     const auto cell = [&](std::string_view tag, std::size_t i, const std::string& s) {
         const bool right = i < align.size() && align[i] == 'r';
-        return "<" + std::string(tag) + " align=\"" + (right ? "right" : "left") + "\">" + escape(s) + "</" + std::string(tag) + ">";
+        const std::string side = right ? "right" : "left"; // JupyterLab's own style beats the attribute, a sanitizer may take the style
+        return "<" + std::string(tag) + " align=\"" + side + "\" style=\"text-align:" + side + "\">" + escape(s) + "</" + std::string(tag) + ">";
     };
     std::string out = "<table>\n<tr>";
     for (std::size_t i = 0; i < header.size(); ++i) out += cell("th", i, header[i]);

@@ -87,6 +87,16 @@ def test_redundant_lists_can_go():
     assert without.ok, without.text()
 
 
+def test_lists_that_can_go_can_go_together():
+    """`out_vec` on the bytes of `mm1_vec`: what waits for the reuse orders all three ways back."""
+    reuse = ("addrs=0x10000, mutex_ids=[16, 17], fwd_ids=[8, 9]", "addrs=0x0, mutex_ids=[12, 13], fwd_ids=[8, 9]")
+    made, a = advice(reuse, preload=1)
+    assert made.ok and a["largest_preload"] == 1 and by_preload(a)[2]["code"] == "PTO-K46"
+    assert {(r["buffer"], r["forward"]) for r in a["redundant"]} == {(b, False) for b in ("mm1_vec", "p_mat", "out_vec")}
+    without, _ = advice(reuse, (", bwd_ids=[2, 3]", ""), (", bwd_ids=[6, 7]", ""), (", bwd_ids=[10, 11]", ""), preload=1)
+    assert without.ok and without.to_json()["sync"]["status"] == "proven"
+
+
 def test_the_plan_view_and_the_command_line_show_it(tmp_path, capsys):
     made, a = advice(preload=2)
     sync = made.view("sync")

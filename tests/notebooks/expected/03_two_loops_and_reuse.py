@@ -11,7 +11,11 @@ def check(shown: Any, language: str) -> None:
     assert re.search(r"loop +ki.*ring depth 3 +drain beats 2", panel) and re.search(r"loop +kj.*ring depth 4 +drain beats 3", panel)
     run = shown.cell("twice[None, 1]").text
     assert "h is right: True" in run and "y is right: True" in run
-    assert "PREDICTED  twice" in shown.cell('view("timeline")').text
+    timeline = shown.cell('view("timeline")').text
+    assert "PREDICTED  twice" in timeline and "1 block, 8 tasks" in timeline
+    # The two loops are not taken for one: no stage waits in its core for longer than a few tasks take.
+    stages = {m[1]: float(m[2]) for m in re.finditer(r"^(stage\d) .* ([\d,.]+) *$", timeline.replace(",", ""), re.MULTILINE)}
+    assert len(stages) == 4 and max(stages.values()) < 5000, timeline
 
     reused = shown.cell("def reused").text
     assert reused.startswith("PROVEN  reused  preload 1")

@@ -4,6 +4,8 @@
 #include "tests/support/record_builder.hpp"
 #include "tests/unit/time/test_chip.hpp"
 
+#include <set>
+
 using namespace pto;
 using isa::Core;
 using isa::Pipe;
@@ -11,20 +13,22 @@ using support::RecordBuilder;
 
 namespace {
 
-/// Cube stage, vector stage, two slots, `tasks` tasks: 100 cycles each, 30 cycles between the cores.
-execute::Record two_stages(int tasks) {
+/// Cube stage, vector stage, two slots, `tasks` tasks in each of `loops` loops: 100 cycles each, 30 cycles between the cores.
+execute::Record two_stages(int tasks, int loops = 1) {
     RecordBuilder b("pair");
     b.core(Core::cube);
-    for (int task = 0; task < tasks; ++task) {
+    for (int n = 0; n < tasks * loops; ++n) {
+        const int task = n % tasks;
         b.no_stage();
-        if (task >= 2) b.cross_wait(Pipe::m, 2 + task % 2);
+        if (n >= 2) b.cross_wait(Pipe::m, 2 + task % 2);
         b.stage("produce", task).matmul(16, 16, 16);
         b.no_stage();
         b.cross_set(Pipe::m, task % 2);
     }
     for (int v = 0; v < 2; ++v) {
         b.core(Core::vector, 0, v);
-        for (int task = 0; task < tasks; ++task) {
+        for (int n = 0; n < tasks * loops; ++n) {
+            const int task = n % tasks;
             b.no_stage();
             b.cross_wait(Pipe::v, task % 2);
             b.stage("consume", task).vector("vector.add", 256);
@@ -36,6 +40,24 @@ execute::Record two_stages(int tasks) {
 }
 
 } // namespace
+
+TEST_CASE("loops that call the same stages count their tasks on", "[time][report]") {
+    machine::Chip chip = time::round_chip();
+    const execute::Record once = two_stages(4), twice = two_stages(4, 2);
+    report::Timeline one = report::report_timeline(once, time::replay(once, chip), chip, {}), two = report::report_timeline(twice, time::replay(twice, chip), chip, {});
+    CHECK(report::inconsistencies(two).empty());
+    CHECK(one.tasks == 4);
+    CHECK(two.tasks == 8);
+    REQUIRE(two.stages.size() == 2);
+    for (std::size_t s = 0; s < 2; ++s) {
+        CHECK(two.stages[s].tasks == 8);
+        CHECK(two.stages[s].compute == one.stages[s].compute); // one task's work, not two loops' tasks of one number
+        CHECK(two.stages[s].span < 2 * one.stages[s].span);
+    }
+    std::set<std::int32_t> seen;
+    for (const report::Slice& x : two.lanes.front().slices) seen.insert(x.task);
+    CHECK(seen.size() == 8);
+}
 
 TEST_CASE("a replay becomes the timeline that views draw", "[time][report]") {
     machine::Chip chip = time::round_chip();
