@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any, Callable
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
+sys.path[:0] = [str(ROOT / "tests" / "fuzz"), str(ROOT / "tests" / "bench")]
 
 import numpy as np  # noqa: E402
 
 from xpto import _engine  # noqa: E402
 from xpto import kernel as kernels  # noqa: E402
+
+import attention  # noqa: E402  after xpto, which stands in for pypto_pro
 
 EXAMPLE = ROOT / "share" / "xpto" / "examples" / "relu_matmul.py"
 
@@ -118,11 +120,16 @@ def main(argv: list[str]) -> int:
     parse = rows["ast.parse of the text"]
     print(f"front half is {rows['front half'] / parse:.2f} times ast.parse; without it {rows['front half without ast'] / parse:.2f} times; "
           f"a simulated run is {rows['cell: execute'] / rows['numpy of the same values']:.0f} times numpy")
+    heavy = attention.measure()
+    print(f"attention, S={attention.LENGTH}, D={attention.WIDTH}, one head, hazards on: {heavy['attention_s']:.2f} s of processor time, "
+          f"{heavy['attention_flops'] / 1e9:.1f} GFLOP/s, {100 * heavy['share_of_gemm']:.0f} % of numpy's GEMM ({heavy['gemm_flops'] / 1e9:.0f} GFLOP/s), "
+          f"largest error {heavy['attention_error']:.1e}")
+    print(f"registers: {heavy['register_operations_per_s'] / 1e6:.1f} million vector operations a second ({heavy['register_operations_per_s'] * 64 / 1e9:.2f} G lanes)")
     counts = instructions() if args.instructions else {}
     for key, value in counts.items():
         print(f"{key:<32} {value:14,.0f}")
     if args.json:
-        Path(args.json).write_text(json.dumps({"schema": 1, "seconds": rows, "counts": counts}, indent=1))
+        Path(args.json).write_text(json.dumps({"schema": 1, "seconds": rows, "counts": counts, "heavy": heavy}, indent=1))
     return 0
 
 
