@@ -118,17 +118,18 @@ class _Allocator:
         return [(first + i) % 28 for i in range(count)]
 
 
-def generate(seed: int, flags: bool = False, stages: int = 0, long: bool = False) -> Fuzz:
-    """The kernel of a seed. `stages`: one loop with that many, for those who need a long chain. `long`: enough trips for every delay."""
+def generate(seed: int, flags: bool = False, stages: int = 0, loops: int = 0, long: bool = False) -> Fuzz:
+    """The kernel of a seed. `stages`: one loop with that many; `loops`: that many loops. `long`: enough trips for every delay."""
     wanted = stages
     auto_mutex = not flags
     rng = random.Random(seed)
     features: set[str] = set()
     allocator = _Allocator()
     matrices = [_permutation(rng) for _ in range(2)]
-    loops: list[LoopPlan] = []
+    planned: list[LoopPlan] = []
     row = 0
     loop_count = rng.choices((1, 2, 3, 4), (70, 20, 6, 4))[0] if not wanted else 1
+    loop_count = loops or loop_count
     for number in range(loop_count):
         count = rng.choices((2, 3, 4, 5, 6, 7, 8), (30, 22, 26, 9, 7, 3, 3))[0]
         count = wanted or (min(count, 4) if loop_count > 1 else count)
@@ -171,12 +172,12 @@ def generate(seed: int, flags: bool = False, stages: int = 0, long: bool = False
         runtime = rng.random() < 0.4
         if outer is not None:
             features.add("outer loop")
-        loops.append(LoopPlan(stages, channels, outer, trips, start, step, runtime, row))
+        planned.append(LoopPlan(stages, channels, outer, trips, start, step, runtime, row))
         row += trips * (1 if outer is None else outer)
     if loop_count > 1:
         features.add("several loops")
     name = f"fuzz_{seed}"
-    return Fuzz(seed, _text(name, loops, allocator, auto_mutex, rng), name, loops, row, matrices, features)
+    return Fuzz(seed, _text(name, planned, allocator, auto_mutex, rng), name, planned, row, matrices, features)
 
 
 def _text(name: str, loops: list[LoopPlan], allocator: _Allocator, auto_mutex: bool, rng: random.Random) -> str:

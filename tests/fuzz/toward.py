@@ -13,12 +13,12 @@ from generate import Fuzz, generate
 
 Lines = list[str]
 Change = Callable[[Fuzz, Lines, random.Random], "Lines | None"]
-CHANGES: list[tuple[str, Change, int]] = []  # rules aimed at, how, stages the one loop of the kernel must have (0: as drawn)
+CHANGES: list[tuple[str, Change, dict[str, int]]] = []  # rules aimed at, how, what the kernel must be like (for generate)
 
 
-def toward(rules: str, stages: int = 0) -> Callable[[Change], Change]:
+def toward(rules: str, **shape: int) -> Callable[[Change], Change]:
     def add(change: Change) -> Change:
-        CHANGES.append((rules, change, stages))
+        CHANGES.append((rules, change, shape))
         return change
     return add
 
@@ -148,7 +148,7 @@ def _(f, l, r):
     return [re.sub(r"preload=2", f"preload={[1] * (len(f.loops) + r.choice((1, 2)))}", line) for line in l]
 
 
-@toward("K11")
+@toward("K11", loops=2)
 def _(f, l, r):
     if len(f.loops) < 2:
         return None
@@ -173,7 +173,7 @@ def _(f, l, r):
     return l[:k - 1] + [l[k][4:]] + l[k + 1:]
 
 
-@toward("K14")
+@toward("K14", stages=4)
 def _(f, l, r):
     if len(f.loops[0].stages) % 2:
         return None
@@ -339,7 +339,7 @@ def _(f, l, r):
     return _insert(l, _kernel_start(l), "    _pl_task_id = 7")
 
 
-@toward("K38")
+@toward("K38", stages=5)
 def _(f, l, r):
     stages = f.loops[0].stages
     if len(stages) < 4 or len(f.loops[0].channels) < 3:
@@ -400,6 +400,32 @@ def _(f, l, r):
     return _share(f, _respell(f, l, r.choice((1, 2, 3, 4)), lambda k: [k], lambda k: [k + 8]), r.randrange(3), r.choice((2, 4)))
 
 
+@toward("K43", stages=3)
+def _(f, l, r):
+    # the local tile of both vector stages lies on the channel between them
+    if not f.loops[0].stages[1].cube:
+        return None
+    l = _respell(f, l, 2, lambda k: [k], lambda k: [k + 8])
+    channel, local = l[_decl(l, f.loops[0].channels[1].name)], _at(l, r"^    work = ")
+    l = _sub(l, local, r"addrs=0x[0-9a-f]+", re.search(r"addrs=0x[0-9a-f]+", channel)[0])
+    return _sub(l, local, r"mutex_ids=\[[^]]*\]", re.search(r"mutex_ids=\[[^]]*\]", channel)[0])
+
+
+@toward("K45", stages=2)
+def _(f, l, r):
+    # the producer writes a local tile over the slot that it has just handed on
+    if f.loops[0].stages[0].cube:
+        return None
+    stage = f.loops[0].stages[0].name
+    l = _respell(f, l, 2, lambda k: [k], lambda k: [k + 8])
+    over = re.sub(r", (f|b)wd_ids=\[[^]]*\]", "", l[_decl(l, "c0_0")]).replace("c0_0", "over")
+    l = _insert(l, _decl(l, "c0_0") + 1, over)
+    l = _sub(l, _call(l, stage), r"\)$", ", over)")
+    l = _sub(l, _at(l, rf"^def {stage}\("), r"\):$", ", over):")
+    k = next(i for i in range(_body(l, stage), len(l)) if l[i].startswith("    pl.insert(d"))
+    return _insert(l, k + 1, "    o = over.next()", "    pl.insert(o, z, [sub * 16, 0])")
+
+
 @toward("K46", stages=4)
 def _(f, l, r):
     return _share(f, _respell(f, l, 3, lambda k: [k], lambda k: [k + 7]))
@@ -439,7 +465,7 @@ def _(f, l, r):
     return _insert(l, k + 1, "        early = c0_0.next()")
 
 
-@toward("S4")
+@toward("S4", loops=2)
 def _(f, l, r):
     if len(f.loops) < 2:
         return None
@@ -504,7 +530,7 @@ def _(f, l, r):
     return _insert(l, k, f"{pad}if i0 > {r.randrange(4)}:", f"{pad}    return")
 
 
-@toward("pipeline-body-pick")
+@toward("pipeline-body-pick", stages=4)
 def _(f, l, r):
     stage = next((s for s in f.loops[0].stages[1:] if not s.cube), None)
     if stage is None:
@@ -527,7 +553,7 @@ def _(f, l, r):
     return _sub(l, _at(l, r"^def fuzz_"), r"\(x: ", "(p: pl.Ptr[pl.DT_FP32], x: ")
 
 
-@toward("pipeline-carried-state")
+@toward("pipeline-carried-state", stages=4)
 def _(f, l, r):
     vectors = [s for s in f.loops[0].stages if not s.cube]
     if len(vectors) < 2:
@@ -588,8 +614,8 @@ def _(f, l, r):
 
 def change(seed: int, number: int, long: bool = False) -> "tuple[str, Fuzz] | None":
     """(rules aimed at, changed kernel) of change `number` on the kernel of a seed; None when it has no place there."""
-    rules, make, stages = CHANGES[number % len(CHANGES)]
-    fuzz, rng = generate(seed, stages=stages, long=long), random.Random(seed)
+    rules, make, shape = CHANGES[number % len(CHANGES)]
+    fuzz, rng = generate(seed, **shape, long=long), random.Random(seed)
     try:
         lines = make(fuzz, fuzz.source.splitlines(), rng)
     except (LookupError, StopIteration):

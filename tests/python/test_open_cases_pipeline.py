@@ -219,3 +219,96 @@ def test_headers_on_one_line_compile(change, preload):
     a, b, d, _ = relu_data()
     y, _ = values(k)
     assert np.array_equal(y, scalar_reference(a, b, d))
+
+
+# ---------------------------------------------------------------- values that travel, where the peer's ring loses them
+
+TRAVEL = '''
+import pypto_pro.language as pl
+
+N = 5
+
+@pl.pipeline.stage
+def first(i, sub, x, nz, p):
+    z = nz.next()
+    pl.load(z, x, [i * 32 + sub * 16, 0])
+    d = p.next()
+    pl.insert(d, z, [sub * 16, 0])
+
+@pl.pipeline.stage
+def second(p, eye, left, right, acc, ch):
+    t = p.next()
+    l = left.next()
+    r = right.next()
+    c = acc.next()
+    pl.move(l, t)
+    pl.move(r, eye)
+    pl.matmul(c, l, r)
+    d = ch.next()
+    pl.move(d, c, acc_to_vec_mode=pl.AccToVecMode.DualModeSplitM)
+
+@pl.pipeline.stage
+def third(i, sub, half, wide, field, rate, ch, work, y):
+    t = ch.next()
+    w = work.next()
+    pl.add(w, t, half)
+    pl.add(w, w, wide * 1.0)
+    pl.add(w, w, field * 1.0)
+    pl.add(w, w, rate)
+    pl.store(y, w, [i * 32 + sub * 16, 0])
+
+@pl.jit(auto_mutex=True, pipeline=pl.pipeline.PipelineConfig(preload=2))
+def travel(x: pl.Tensor[[N * 32, 16], pl.DT_FP32], e: pl.Tensor[[16, 16], pl.DT_FP32], y: pl.Tensor[[N * 32, 16], pl.DT_FP32]):
+    half_t = pl.TileType(shape=[16, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Vec)
+    nz_t = pl.TileType(shape=[16, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Vec, layout=pl.TensorLayout.NZ)
+    mat = pl.TileType(shape=[32, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Mat)
+    square = pl.TileType(shape=[16, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Mat)
+    p = pl.make_tile_group(type=mat, addrs=0x0, mutex_ids=[0, 1], fwd_ids=[0, 1], bwd_ids=[2, 3])
+    ch = pl.make_tile_group(type=half_t, addrs=0x0, mutex_ids=[2, 3], fwd_ids=[4, 5], bwd_ids=[6, 7])
+    nz = pl.make_tile_group(type=nz_t, addrs=0x4000, mutex_ids=[4, 5])
+    work = pl.make_tile_group(type=half_t, addrs=0x8000, mutex_ids=[6, 7])
+    eyes = pl.make_tile_group(type=square, addrs=0x8000, mutex_ids=[8])
+    left = pl.make_tile_group(type=pl.TileType(shape=[32, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Left), addrs=0x0, mutex_ids=[9])
+    right = pl.make_tile_group(type=pl.TileType(shape=[16, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Right), addrs=0x0, mutex_ids=[10])
+    acc = pl.make_tile_group(type=pl.TileType(shape=[32, 16], dtype=pl.DT_FP32, target_memory=pl.MemorySpace.Acc), addrs=0x0, mutex_ids=[11])
+    cfg = pl.struct("Cfg", f=0)
+    info = pl.struct("Info", rate=0.0)
+    with pl.section_cube():
+        eye = eyes.next()
+        pl.load(eye, e, [0, 0])
+    with pl.section_vector():
+        sub = pl.get_subblock_idx()
+    for i in pl.range(N):
+        cfg.f = i * 3
+        info.rate = i * 0.25
+        half = 0.5 * i
+        with pl.section_vector():
+            first(i, sub, x, nz, p)
+        with pl.section_cube():
+            second(p, eye, left, right, acc, ch)
+        with pl.section_vector():
+            third(i, sub, half, i * x.shape[1], cfg.f, info.rate, ch, work, y)
+'''
+
+
+@pytest.mark.parametrize("preload", [0, 1, 2])
+def test_floats_shapes_and_fields_travel_with_their_task(preload):
+    k = load(TRAVEL)["travel"]
+    k.overrides = {"preload": preload}
+    assert k.compile().ok, k.compile().text()
+    x = np.random.default_rng(1).integers(-4, 5, (160, 16)).astype(np.float32)
+    y = np.zeros_like(x)
+    k.launch((x, np.eye(16, dtype=np.float32), y), {}, hostile="random")
+    i = np.repeat(np.arange(5, dtype=np.float32), 32)[:, None]
+    assert np.array_equal(y, x + np.float32(0.5) * i + 16 * i + 3 * i + np.float32(0.25) * i)
+
+
+def test_the_fix_of_k27_makes_a_kernel_that_compiles():
+    text = support.edited(("    mm1_slot = mm1.next()\n    relu_slot = relu.next()\n", "    relu_slot = relu.next()\n"), ("pl.relu(relu_slot, mm1_slot)", "pl.relu(relu_slot, mm1.next())"))
+    (found,) = errors(kernel(text).compile())
+    assert found["code"] == "PTO-K27" and found["line"] == support.line_of(text, "mm1.next())")
+    k = kernel(apply_fix(text, found["fix"]))
+    assert k.compile().ok, k.compile().text()
+    a, b, d, _ = relu_data()
+    y, _ = values(k)
+    assert np.array_equal(y, scalar_reference(a, b, d))
