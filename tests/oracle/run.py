@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import gc
 import linecache
 import logging
 import re
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "tests" / "fuzz")]
 
 import xpto  # noqa: E402,F401
-from xpto import kernel as kernels  # noqa: E402
+from xpto import _engine, kernel as kernels  # noqa: E402
 
 import ours as our_planner
 import recorded  # noqa: E402
@@ -51,6 +52,7 @@ def case_files() -> Iterator[tuple[str, dict[str, str], list[int] | None]]:
 
 def execute(name: str, source: str) -> dict[str, Any]:
     filename = f"<{name}>"
+    linecache.clearcache()
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     space: dict[str, Any] = {"__name__": name}
     exec(compile(source, filename, "exec", dont_inherit=True), space)
@@ -179,6 +181,9 @@ def main(argv: list[str]) -> int:
             if args.only and args.only not in name:
                 continue
             count += 1
+            if count % 20 == 0:
+                gc.collect()  # a compilation is one small Python object in a cycle with its kernel: the collector does not see what it weighs
+                _engine.forget_sources()
             for preload in preloads:
                 try:
                     compare(planner, tally, name if len(preloads) == 1 else f"{name} preload {preload[0]}", source, preload, sections)
