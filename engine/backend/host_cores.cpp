@@ -1,5 +1,7 @@
 #include "engine/backend/host_cores.hpp"
 
+#include "engine/backend/host_lanes.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -98,6 +100,7 @@ const XptoHostTable HostLaunch::table = {
         core.wait(l.m_all[kind], members * ++core.seen_all[kind], 2, kind);
     },
     [](XptoCore* c, const char* text, std::size_t length) { static_cast<Core&>(*c).text.append(text, length); },
+    lane_function, convert_lanes, sum_as_tree,
 };
 
 HostLaunch::HostLaunch(HostProgram cube, HostProgram vector, std::uint32_t blocks, std::vector<void*> arguments)

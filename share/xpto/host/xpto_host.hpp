@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -124,6 +125,7 @@ inline int printf(const char* format, ...) {
 } // namespace xpto_cce
 
 #include "xpto_movement.hpp"
+#include "xpto_registers.hpp"
 
 // ------------------------------------------------------------------ from here on generated code meets our names
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XPTO_HOST_TABLE_VERSION 3
+#define XPTO_HOST_TABLE_VERSION 4
 #define XPTO_SSBUF_BYTES 65536
 
 typedef struct XptoCore XptoCore;
@@ -20,6 +20,11 @@ typedef struct XptoHostTable {
     void (*group_wait)(XptoCore* core, int32_t id);
     void (*sync_all)(XptoCore* core, int32_t kind);              /* 0 mix, 1 vector cores, 2 cube cores */
     void (*write)(XptoCore* core, const char* text, size_t length);
+    /* The simulator's own lane functions, so that registers mean the same in both. Null where the process has none; names are those of
+       the operations ("add", "exp_sub"), types those of the language ("fp32"). */
+    const void* (*lane)(int32_t arity, const char* function, const char* type); /* 1: (out, a, n) 2: (out, a, b, n) 3: (out, a, b, c, n), one rounding 4: compare */
+    int32_t (*convert)(const char* from, const void* source, const char* to, void* result, size_t n, const char* rounding, int32_t saturate);
+    float (*tree_sum)(const float* values, size_t n);
 } XptoHostTable;
 
 struct XptoCore {

@@ -13,7 +13,7 @@ from typing import Any, Mapping
 from xpto import builds, toolchain
 from xpto.errors import LaunchError
 
-FLAGS = ["-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", "-w", "-D__CPU_SIM"]
+FLAGS = ["-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-D__CPU_SIM"]
 GNU_FLAGS = ["-fno-gnu-unique"]  # else both core kinds' libraries would share the simulator's state
 COMPILE_SECONDS = 300
 
