@@ -126,6 +126,9 @@ class Finder {
         }
         for (ir::VarId v : op.results) write(v);
         lock(op.locks);
+        if (Facts::by_columns(m_f, op))
+            for (const ir::OperandValue& o : op.operands)
+                if (const auto* t = std::get_if<ir::TileVarId>(&o)) m_out.tiles[std::size_t(t->index)].address = true;
         auto tile_at = [&](std::size_t i) { return i < op.operands.size() ? std::get_if<ir::TileVarId>(&op.operands[i]) : nullptr; };
         switch (op.row->semantics) {
         case Semantics::set_validshape:
@@ -251,6 +254,27 @@ class Finder {
 };
 
 } // namespace
+
+bool Facts::by_columns(const ir::Function& f, const ir::Op& op) {
+    switch (op.row->semantics) {
+    case Semantics::elementwise:
+    case Semantics::axpy_like:
+    case Semantics::clobbering:
+    case Semantics::fill:
+    case Semantics::cast:
+    case Semantics::part: break;
+    default: return false;
+    }
+    if (op.row->pipe != isa::PipeRule::v) return false;
+    bool any = false;
+    for (const ir::OperandValue& o : op.operands)
+        if (const auto* t = std::get_if<ir::TileVarId>(&o)) {
+            const isa::TileType& type = f[*t].type;
+            if (type.memory != isa::MemorySpace::vec || (type.layout != isa::Layout::dn && type.shape[1] != 1)) return false;
+            any = true;
+        }
+    return any;
+}
 
 std::size_t Facts::ids_per_slot(const ir::Function& f, ir::TileVarId t) {
     std::size_t n = 0;

@@ -40,6 +40,9 @@ struct Facts {
     std::vector<bool> shared;   // per struct: exchanged through the SSBUF
     std::size_t vector_calls = 0;
 
+    /// The operation works lane by lane on column-major tiles only. The card's vector unit wants rows: it sees each tile as its transpose,
+    /// which is the same bytes in row-major order.
+    static bool by_columns(const ir::Function& f, const ir::Op& op);
     /// Locks that tile `t` takes for its k-th mutex id; the id itself when every slot has the same one.
     static std::size_t ids_per_slot(const ir::Function& f, ir::TileVarId t);
 };

@@ -178,6 +178,8 @@ std::string Writer::var(ir::VarId v) const {
 }
 std::string Writer::handle(ir::TileVarId t) const { return safe(m_f[t].name) + "_t" + std::to_string(t.index); }
 std::string Writer::tile(ir::TileVarId t) const {
+    if (!m_row_views.empty())
+        if (auto v = m_row_views.find(t.index); v != m_row_views.end()) return v->second;
     if (fact(t).direct.valid()) return decl(fact(t).direct);
     return "(*" + handle(t) + ")";
 }

@@ -350,6 +350,22 @@ bool Writer::special(const ir::Op& op, Span at) {
     return scalar_memory(op) || vector_tiles(op, at) || generic_spelling(op);
 }
 
+/// Column-major tiles as the row-major tiles that their bytes are.
+void Writer::open_row_views(const ir::Op& op) {
+    open("{");
+    for (const ir::OperandValue& o : op.operands) {
+        const auto* t = std::get_if<ir::TileVarId>(&o);
+        if (!t || m_row_views.count(t->index)) continue;
+        isa::TileType type = m_f[*t].type;
+        std::swap(type.shape[0], type.shape[1]);
+        type.layout = isa::Layout::nd;
+        const std::string v = temporary("rows_");
+        line(tile_type(type, true) + " " + v + "(" + method(*t) + "GetValidCol(), " + method(*t) + "GetValidRow());");
+        line("TASSIGN(" + v + ", " + address(*t) + ");");
+        m_row_views[t->index] = v;
+    }
+}
+
 void Writer::operation(const ir::Op& op, Span at) {
     if (m_in_simt) {
         if (!simt_operation(op)) missing(op.row->name, at);
@@ -361,6 +377,8 @@ void Writer::operation(const ir::Op& op, Span at) {
     }
     if (!m_a5 && !op.locks.empty()) warn("the chip has no buffer locks; order " + std::string(op.row->name) + " by flags", at);
     if (m_a5) locks(op.locks, op.pipe, true);
+    const bool by_columns = Facts::by_columns(m_f, op);
+    if (by_columns) open_row_views(op);
     if (!special(op, at)) {
         const std::string text = form(op);
         if (text.empty()) missing(op.row->name, at);
@@ -370,6 +388,10 @@ void Writer::operation(const ir::Op& op, Span at) {
             begin = end + 2;
             if (!m_a5 && op.pipe == isa::Pipe::v && begin < text.size()) line("pipe_barrier(PIPE_V);");
         }
+    }
+    if (by_columns) {
+        m_row_views.clear();
+        close();
     }
     if (!m_a5 && op.pipe == isa::Pipe::v && !op.row->descriptor_only) line("pipe_barrier(PIPE_V);"); // that vector unit does not wait for its own results
     if (m_a5) locks(op.locks, op.pipe, false);

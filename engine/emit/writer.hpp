@@ -83,6 +83,7 @@ class Writer {
     bool scalar_memory(const ir::Op& op);
     bool vector_tiles(const ir::Op& op, Span at);
     bool generic_spelling(const ir::Op& op);
+    void open_row_views(const ir::Op& op);
     // transfer.cpp
     void load(const ir::Op& op, Span at);
     void store(const ir::Op& op, Span at);
@@ -152,6 +153,7 @@ class Writer {
     Span m_last_source;
     std::int32_t m_last_line = -1;
     bool m_in_vector = false, m_in_simt = false, m_ffts = false;
+    std::map<std::int32_t, std::string> m_row_views;  // tiles seen as their transpose by one operation
     std::map<std::int32_t, std::int32_t> m_aliases;   // tiles renamed inside a vector function
     std::map<std::string, std::string> m_tile_types;  // one alias a type text
     std::set<std::pair<std::int32_t, std::int32_t>> m_cursors;

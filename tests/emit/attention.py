@@ -29,9 +29,9 @@ def softmax(ki, sub, s, work, tmp, m_old, m_new, row, total, factor, nz, p):
     pl.mul(work, s_slot, SCALE)
     pl.maximum(row, work, tmp, dim=0)
     if ki == 0:
-        pl.mul(m_new, row, 1.0)
-        pl.expands(total, 0.0)
-        pl.expands(m_old, 0.0)
+        pl.maximum(m_new, row, row)
+        pl.sub(total, row, row)
+        pl.sub(m_old, row, row)
     else:
         pl.maximum(m_new, m_old, row)
     pl.sub(factor, m_old, m_new)
@@ -41,7 +41,7 @@ def softmax(ki, sub, s, work, tmp, m_old, m_new, row, total, factor, nz, p):
     pl.sum(row, work, tmp, dim=0)
     pl.mul(total, total, factor)
     pl.add(total, total, row)
-    pl.mul(m_old, m_new, 1.0)
+    pl.maximum(m_old, m_new, m_new)
     pl.move(nz_slot, work)
     pl.insert(p_slot, nz_slot, [sub * HALF, 0])
 

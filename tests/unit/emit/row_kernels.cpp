@@ -145,7 +145,7 @@ class All {
                     if (row.semantics == S::gather_mask && i == 0) cols = 32;
                     if (row.semantics == S::sort32 && (i == 0)) rows = 16;
                     D type = of(o.dtypes);
-                    if (o.dtypes == isa::any_set && !values.empty()) // scratch tiles have the type of what they help with
+                    if (o.dtypes == isa::any_set && !values.empty() && row.name.rfind("cmp", 0) != 0) // scratch tiles have the type of what they help with
                         if (const auto* first = std::get_if<ir::TileVarId>(&values[0])) type = k.b.f[*first].type.dtype;
                     if (o.kind == K::tile && o.name == "mask") type = D::uint8;
                     if (row.semantics == S::arg_reduce && i == 0) type = D::int32;
@@ -219,6 +219,7 @@ class All {
             for (int m = 0; m < 6; ++m) one("m" + std::to_string(m), false, 0, D::fp32, {{"cmp_type", std::int64_t(m)}});
             return;
         }
+        if (row.name == "add" || row.name == "exp" || row.name == "expands" || row.name == "axpy" || row.name == "add_relu") columns(row);
         std::vector<D> types{D::fp32};
         for (D t : {D::fp16, D::bf16, D::int32, D::int16})
             if (row.semantics == S::elementwise && row.operands[0].dtypes >> unsigned(t) & 1) types.push_back(t);
@@ -230,6 +231,18 @@ class All {
         }
         if (row.semantics == S::cast)
             for (int m = 0; m < 7; ++m) one("mode" + std::to_string(m), false, 0, D::fp32, {{"mode", isa::enum_value(isa::RoundMode(m))}});
+    }
+
+    /// Lane by lane on column vectors and on column-major tiles.
+    void columns(const isa::OpRow& row) {
+        for (bool vector_only : {true, false})
+            vector(row, vector_only ? "one_column" : "column_major", [&](Builder& k) {
+                isa::TileType t = tile_type(16, vector_only ? 1 : 32, M::vec);
+                t.layout = isa::Layout::dn;
+                std::vector<ir::OperandValue> values;
+                for (const isa::Operand& o : row.operands) values.push_back(o.kind == K::scalar ? ir::OperandValue(k.scalar(D::fp32)) : ir::OperandValue(k.tile(t)));
+                k.b.op(row.name, std::move(values));
+            });
     }
 
     void simt(const isa::OpRow& row) {

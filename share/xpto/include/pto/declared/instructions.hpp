@@ -72,9 +72,10 @@ template <AccPhase, class D, class L, class SL, class R, class SR> requires Scal
 
 // ---------------------------------------------------------------- vector unit
 
-#define PTO_DECLARED_BINARY(NAME) template <Vec D, Vec A, Vec B> requires SameType<D, A> && SameType<A, B> void NAME(D&, A&, B&)
-#define PTO_DECLARED_SCALAR(NAME) template <Vec D, Vec A> requires SameType<D, A> void NAME(D&, A&, typename A::DType)
-#define PTO_DECLARED_UNARY(NAME) template <Vec D, Vec A> requires SameType<D, A> void NAME(D&, A&)
+template <class X> concept Rows = Vec<X> && X::blocks == BLayout::RowMajor && X::boxes == SLayout::NoneBox;
+#define PTO_DECLARED_BINARY(NAME) template <Rows D, Rows A, Rows B> requires SameType<D, A> && SameType<A, B> void NAME(D&, A&, B&)
+#define PTO_DECLARED_SCALAR(NAME) template <Rows D, Rows A> requires SameType<D, A> void NAME(D&, A&, typename A::DType)
+#define PTO_DECLARED_UNARY(NAME) template <Rows D, Rows A> requires SameType<D, A> void NAME(D&, A&)
 PTO_DECLARED_BINARY(TADD); PTO_DECLARED_BINARY(TSUB); PTO_DECLARED_BINARY(TMUL); PTO_DECLARED_BINARY(TDIV); PTO_DECLARED_BINARY(TMAX);
 PTO_DECLARED_BINARY(TMIN); PTO_DECLARED_BINARY(TAND); PTO_DECLARED_BINARY(TOR); PTO_DECLARED_BINARY(TSHL); PTO_DECLARED_BINARY(TSHR);
 PTO_DECLARED_BINARY(TFMOD); PTO_DECLARED_BINARY(TPARTADD); PTO_DECLARED_BINARY(TPARTMUL); PTO_DECLARED_BINARY(TPARTMAX); PTO_DECLARED_BINARY(TPARTMIN);
@@ -82,14 +83,14 @@ PTO_DECLARED_SCALAR(TADDS); PTO_DECLARED_SCALAR(TSUBS); PTO_DECLARED_SCALAR(TMUL
 PTO_DECLARED_SCALAR(TANDS); PTO_DECLARED_SCALAR(TORS); PTO_DECLARED_SCALAR(TSHLS); PTO_DECLARED_SCALAR(TSHRS); PTO_DECLARED_SCALAR(TMAXS); PTO_DECLARED_SCALAR(TMINS);
 PTO_DECLARED_UNARY(TNEG); PTO_DECLARED_UNARY(TEXP); PTO_DECLARED_UNARY(TSQRT); PTO_DECLARED_UNARY(TRSQRT); PTO_DECLARED_UNARY(TRECIP); PTO_DECLARED_UNARY(TLOG);
 PTO_DECLARED_UNARY(TABS); PTO_DECLARED_UNARY(TRELU); PTO_DECLARED_UNARY(TNOT);
-template <Vec D, Vec A> void TAXPY(D&, A&, typename A::DType);
-template <Vec D, Vec A, Vec B, Vec T> requires SameType<D, A> && SameType<A, B> void TXOR(D&, A&, B&, T& tmp);
+template <Rows D, Rows A> void TAXPY(D&, A&, typename A::DType);
+template <Rows D, Rows A, Rows B, Rows T> requires SameType<D, A> && SameType<A, B> void TXOR(D&, A&, B&, T& tmp);
 template <Vec D, Vec A, Vec T> requires SameType<D, A> void TXORS(D&, A&, typename A::DType, T& tmp);
-template <Vec D> void TADDC(D&, D&, D&, D&);
-template <Vec D> void TSUBC(D&, D&, D&, D&);
+template <Rows D> void TADDC(D&, D&, D&, D&);
+template <Rows D> void TSUBC(D&, D&, D&, D&);
 template <Vec D> void TADDSC(D&, D&, typename D::DType, D&);
 template <Vec D> void TSUBSC(D&, D&, typename D::DType, D&);
-template <Vec D, Vec S> void TCVT(D&, S&, RoundMode);
+template <Rows D, Rows S> void TCVT(D&, S&, RoundMode);
 template <Vec D, Vec A, Vec B> requires SameType<A, B> && std::same_as<typename D::DType, std::uint8_t> void TCMP(D&, A&, B&, CmpMode);
 template <Vec D, Vec A> requires std::same_as<typename D::DType, std::uint8_t> void TCMPS(D&, A&, typename A::DType, CmpMode);
 template <Vec D, Vec M, Vec T> requires std::same_as<typename M::DType, std::uint8_t> void TSEL(D&, M&, D&, D&, T& tmp);
@@ -104,8 +105,11 @@ PTO_DECLARED_ROWS(TROWSUM); PTO_DECLARED_ROWS(TROWMAX); PTO_DECLARED_ROWS(TROWMI
 PTO_DECLARED_COLUMNS(TCOLMAX); PTO_DECLARED_COLUMNS(TCOLMIN); PTO_DECLARED_COLUMNS(TCOLPROD);
 PTO_DECLARED_ARG(TROWARGMAX); PTO_DECLARED_ARG(TROWARGMIN); PTO_DECLARED_ARG(TCOLARGMAX); PTO_DECLARED_ARG(TCOLARGMIN);
 template <Vec D, Vec S, Vec T> requires SameType<D, S> void TCOLSUM(D&, S&, T& tmp, bool binary);
-PTO_DECLARED_UNARY(TROWEXPAND); PTO_DECLARED_UNARY(TCOLEXPAND);
-#define PTO_DECLARED_EXPAND(OP) PTO_DECLARED_BINARY(TROWEXPAND##OP); PTO_DECLARED_BINARY(TCOLEXPAND##OP)
+template <Vec D, Vec A> requires SameType<D, A> void TROWEXPAND(D&, A&);
+template <Vec D, Vec A> requires SameType<D, A> void TCOLEXPAND(D&, A&);
+#define PTO_DECLARED_EXPAND(OP)                                                                                       \
+    template <Rows D, Rows A, Vec B> requires SameType<D, A> && SameType<A, B> void TROWEXPAND##OP(D&, A&, B& column); \
+    template <Rows D, Rows A, Vec B> requires SameType<D, A> && SameType<A, B> void TCOLEXPAND##OP(D&, A&, B& row)
 PTO_DECLARED_EXPAND(ADD); PTO_DECLARED_EXPAND(SUB); PTO_DECLARED_EXPAND(MUL); PTO_DECLARED_EXPAND(DIV); PTO_DECLARED_EXPAND(MAX); PTO_DECLARED_EXPAND(MIN);
 PTO_DECLARED_EXPAND(EXPDIF);
 #undef PTO_DECLARED_EXPAND
