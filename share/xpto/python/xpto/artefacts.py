@@ -65,6 +65,8 @@ def link(made: Any, place: str, build: Path) -> None:
     """Links a build (a folder with libraries) beside the texts it was made of. Its absence harms nothing, so failures are silent."""
     try:
         target = folder(made) / LIBRARIES / place
+        if target.is_symlink() and os.readlink(target) == str(build):
+            return
         fresh = target.with_name(f".{place}.{os.getpid()}")
         fresh.symlink_to(build, target_is_directory=True)
         fresh.replace(target)
@@ -73,7 +75,14 @@ def link(made: Any, place: str, build: Path) -> None:
 
 
 def listing(made: Any) -> dict[str, str]:
-    """Paths by file name, links to libraries included."""
+    """Paths by file name, links to libraries included; empty when the cache cannot be written: a result does not depend on it."""
+    try:
+        return _listing(made)
+    except PtoError:
+        return {}
+
+
+def _listing(made: Any) -> dict[str, str]:
     base = folder(made)
     found = {p.name: str(p) for p in sorted(base.iterdir()) if p.is_file() and not p.name.startswith(".")}
     for place in sorted((base / LIBRARIES).glob("*")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from xpto import card_build, card_words, config, launch_values, toolchain
+from xpto import artefacts, card_build, card_words, config, launch_values, toolchain
 from xpto.device_run import NEVER_ON_HARDWARE, DeviceRun
 from xpto.errors import InternalError, LaunchError
 from xpto.worker import Refused, Worker, WorkerGone, WorkerSilent
@@ -99,6 +99,7 @@ class CardPlace:
         worker = self._open()
         self._check_chip(kernel, emitted["chip"])
         build = card_build.build(emitted)
+        artefacts.link(compiled, "npu", build.folder)
         params = compiled.native.params()
         packed = launch_values.pack(params, converted, emitted["parameters"])
         by = f"{self.name} ({self.chip}, runtime {self.version or 'of unknown version'})"

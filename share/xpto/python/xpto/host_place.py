@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from xpto import config, host_build, launch_values
+from xpto import artefacts, config, host_build, launch_values
 from xpto.device_run import DeviceRun
 from xpto.errors import HazardError, InternalError, LaunchError
 from xpto.worker import Refused, Worker, WorkerGone, WorkerSilent
@@ -41,6 +41,7 @@ class HostPlace:
     def launch(self, kernel: Any, compiled: Any, values: list[Any], converted: list[dict[str, Any]], block_dim: int) -> DeviceRun:
         emitted = compiled.native.emitted()
         build = host_build.build(emitted)
+        artefacts.link(compiled, "host", build.folder)
         params = compiled.native.params()
         packed = launch_values.pack(params, converted, emitted["parameters"])
         run = DeviceRun(kernel, compiled, "host", f"host C++ ({build.compiler}, PTO-ISA headers {build.headers})",

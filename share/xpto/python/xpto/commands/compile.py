@@ -69,6 +69,8 @@ def _one(kernel: Any, args: argparse.Namespace) -> tuple[dict[str, Any], Any, bo
     if args.out:
         folder = Path(args.out) if args.kernel else Path(args.out) / kernel.__name__
         data["artifacts"] = made.save(str(folder))
+    elif args.json and made.ok:
+        data["artifacts"] = made.artefacts()
     return data, made, made.ok
 
 
