@@ -10,6 +10,7 @@ EXPRESSIONS = (
     "vf.abs(a, m)", "vf.neg(a, h)", "vf.relu(a, m)", "vf.exp(a, m)", "vf.ln(vf.abs(a, m), m)", "vf.log2(vf.abs(a, m), m)", "vf.log10(vf.abs(a, m), m)",
     "vf.sqrt(vf.abs(a, m), m)", "vf.truncate(a, m)", "vf.select(a, b, vf.gt(a, b, m))", "vf.select(a, b, vf.le(a, b, h))",
     "vf.reduce_sum(a, m)", "vf.reduce_sum(a, h)", "vf.reduce_max(a, m)", "vf.reduce_min(a, h)", "vf.reduce_sum(a, m, datablock=True)", "vf.reduce_max(a, m, datablock=True)",
+    "vf.pair_reduce_sum(a, m)", "vf.astype(vf.unpack(vf.pack(i, dtype=pl.DT_UINT16), dtype=pl.DT_UINT32), m, pl.DT_FP32)", "vf.axpy(a, 0.5, m)",
     "vf.full(2.5, m)", "vf.astype(i, m, pl.DT_FP32)", "vf.astype(vf.shift_left(i, 2, m), m, pl.DT_FP32)", "vf.astype(vf.and_(i, j, m), m, pl.DT_FP32)",
     "vf.astype(vf.xor(i, j, m), m, pl.DT_FP32)", "vf.astype(vf.astype(a, m, pl.DT_FP16), m, pl.DT_FP32)", "vf.astype(vf.arange(3, pl.DT_INT32), m, pl.DT_FP32)",
     "vf.astype(vf.astype(a, m, pl.DT_INT32, round_mode=pl.VFRoundMode.CAST_FLOOR), m, pl.DT_FP32)",

@@ -60,6 +60,20 @@ template <pto::SyncCoreType Kind> void sync_all() {
     core->table->sync_all(core, Kind == pto::SyncCoreType::Mix ? 0 : Kind == pto::SyncCoreType::AIVOnly ? 1 : 2);
 }
 
+/// The software form, with its work areas: its meaning is the same.
+template <pto::SyncAllMode, pto::SyncCoreType Kind, class... Areas> void sync_all(Areas&&...) { sync_all<Kind>(); }
+
+/// Destinations of a cache line, by the names the chip's compiler has; caches are not simulated.
+struct CacheDestination {
+    static constexpr int CACHELINE_ALL = 0, CACHELINE_UB = 1, CACHELINE_OUT = 2, CACHELINE_ATOMIC = 3;
+};
+
+// Products with a phase: the phase is the accumulator's unit flag, which orders two pipes of one core.
+template <pto::AccPhase, class D, class A, class L, class R> void matmul_acc(D& d, A& acc, L& l, R& r) { pto::TMATMUL_ACC(d, acc, l, r); }
+template <class D, class A, class L, class R> void matmul_acc(D& d, A& acc, L& l, R& r) { pto::TMATMUL_ACC(d, acc, l, r); }
+template <pto::AccPhase, class D, class L, class R, class B> void matmul_bias(D& d, L& l, R& r, B& bias) { pto::TMATMUL_BIAS(d, l, r, bias); }
+template <class D, class L, class R, class B> void matmul_bias(D& d, L& l, R& r, B& bias) { pto::TMATMUL_BIAS(d, l, r, bias); }
+
 inline uint32_t* shared_words(uint64_t offset) {
     if (offset >= XPTO_SSBUF_BYTES) throw std::out_of_range("an SSBUF offset beyond the buffer");
     return reinterpret_cast<uint32_t*>(core->ssbuf + offset);
@@ -139,3 +153,6 @@ inline int printf(const char* format, ...) {
 #define TINSERT xpto_host::insert
 #define TEXTRACT xpto_host::extract
 #define TSTORE xpto_host::store
+#define TMATMUL_ACC xpto_host::matmul_acc
+#define TMATMUL_BIAS xpto_host::matmul_bias
+#define dcci_dst_t xpto_host::CacheDestination

@@ -119,6 +119,16 @@ template <class D, class S, auto... O> void move(D& d, S& s, uint64_t quant) {
     float scale = scale_of(quant);
     move_as<D, S, O...>(d, s, false, 0, 0, &scale);
 }
+/// With a factor a column, out of a tile of 64-bit words.
+template <class D, class S, class F, auto... O> void move(D& d, S& s, F& factors) {
+    constexpr bool relu = option<pto::ReluPreMode, O...>(pto::ReluPreMode::NoRelu) == pto::ReluPreMode::NormalRelu;
+    typename D::DType* to = d.data();
+    if constexpr (in_vec<D>) to = on(d, core->peers[option<pto::AccToVecMode, O...>(pto::AccToVecMode::SingleModeVec0) == pto::AccToVecMode::SingleModeVec1 ? 2 : 1], &XptoCore::ub);
+    for (size_t c = 0; c < size_t(s.GetValidCol()); ++c) {
+        const float scale = scale_of(uint64_t(factors.data()[at<F>(0, c)]));
+        for (size_t r = 0; r < size_t(s.GetValidRow()); ++r) to[at<D>(r, c)] = converted<typename D::DType>(s.data()[at<S>(r, c)], relu, &scale);
+    }
+}
 template <class D, class S, auto... O> void extract(D& d, S& s, int64_t row, int64_t col) {
     move_as<D, S, O...>(d, s, true, size_t(row), size_t(col), nullptr);
 }

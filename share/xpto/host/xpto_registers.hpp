@@ -1,7 +1,7 @@
 #pragma once
 /// Vector functions on the host: registers of 256 bytes, masks with a bit a byte. Arithmetic, comparison and conversion are the
 /// simulator's own lane functions, asked of the process; what is written here only moves bytes (engine/execute/registers does the same).
-/// Not here: unaligned streams, 64-bit lanes made of 32-bit ones, packing, squeezing, histograms; a kernel that needs them does not compile.
+/// Not here: unaligned streams, address registers, squeezing, histograms, 4-bit values; a kernel that needs them does not compile.
 
 namespace xpto_host {
 
@@ -209,6 +209,29 @@ template <class T, class I, class P> void vscatter(const RegTensor<T>& r, P&& p,
 }
 inline void mem_bar(XptoBarrier) {}
 
+// eight blocks of 32 bytes, the stride between them in blocks in the word's upper half, the step of the cursor in its lower
+namespace xpto_host {
+inline bool block_on(const MaskReg& m, int block) {
+    for (int k = 32 * block; k < 32 * block + 32; ++k)
+        if (m.on[k]) return true;
+    return false;
+}
+} // namespace xpto_host
+template <class T, class P, class... U> void vsldb(RegTensor<T>& d, P&& p, uint32_t strides, const MaskReg& m, U... update) {
+    auto* from = reinterpret_cast<unsigned char*>(p);
+    for (int b = 0; b < 8; ++b) {
+        if (xpto_host::block_on(m, b)) std::memcpy(d.bytes + 32 * b, from + 32 * int64_t(strides >> 16) * b, 32);
+        else std::memset(d.bytes + 32 * b, 0, 32);
+    }
+    if constexpr (sizeof...(U) == 1) p += int64_t(strides & 0xFFFF) * 32 / int64_t(sizeof(*p));
+}
+template <class T, class P, class... U> void vsstb(const RegTensor<T>& r, P&& p, uint32_t strides, const MaskReg& m, U... update) {
+    auto* to = reinterpret_cast<unsigned char*>(p);
+    for (int b = 0; b < 8; ++b)
+        if (xpto_host::block_on(m, b)) std::memcpy(to + 32 * int64_t(strides >> 16) * b, r.bytes + 32 * b, 32);
+    if constexpr (sizeof...(U) == 1) p += int64_t(strides & 0xFFFF) * 32 / int64_t(sizeof(*p));
+}
+
 // ------------------------------------------------------------------ lanes
 
 namespace xpto_host {
@@ -372,6 +395,34 @@ template <class T, class I> void vselr(RegTensor<T>& d, const RegTensor<T>& a, c
     d = out;
 }
 
+enum XptoHalf { LOWER, HIGHER };
+template <class N, class W> void vpack(RegTensor<N>& d, const RegTensor<W>& a, XptoHalf half) {
+    RegTensor<N> out;
+    for (int k = 0; k < RegTensor<W>::lanes; ++k) std::memcpy(out.bytes + (half == HIGHER ? 128 : 0) + k * sizeof(N), a.bytes + k * sizeof(W), sizeof(N));
+    d = out;
+}
+template <class W, class N> void vunpack(RegTensor<W>& d, const RegTensor<N>& a, XptoHalf half) {
+    RegTensor<W> out;
+    for (int k = 0; k < RegTensor<W>::lanes; ++k) out.set(k, W(a.get(k + (half == HIGHER ? RegTensor<W>::lanes : 0))));
+    d = out;
+}
+namespace xpto_host {
+template <bool minus, class T> void with_carry(MaskReg& carry, RegTensor<T>& d, const RegTensor<T>& a, const RegTensor<T>& b, const MaskReg& in, const MaskReg& m) {
+    static_assert(sizeof(T) == 4);
+    MaskReg out;
+    RegTensor<T> result;
+    for (int k = 0; k < RegTensor<T>::lanes; ++k) {
+        const uint64_t x = uint32_t(a.get(k)), y = uint32_t(b.get(k)), c = in.lane(k, 4), sum = minus ? x - y - c : x + y + c;
+        if (!m.lane(k, 4)) continue;
+        result.set(k, T(uint32_t(sum)));
+        out.on[4 * k] = (sum >> 32) != 0;
+    }
+    d = result, carry = out;
+}
+} // namespace xpto_host
+template <class T> void vaddcs(MaskReg& carry, RegTensor<T>& d, const RegTensor<T>& a, const RegTensor<T>& b, const MaskReg& in, const MaskReg& m) { xpto_host::with_carry<false>(carry, d, a, b, in, m); }
+template <class T> void vsubcs(MaskReg& carry, RegTensor<T>& d, const RegTensor<T>& a, const RegTensor<T>& b, const MaskReg& in, const MaskReg& m) { xpto_host::with_carry<true>(carry, d, a, b, in, m); }
+
 // ------------------------------------------------------------------ reductions, conversions
 
 namespace xpto_host {
@@ -455,6 +506,15 @@ template <class T> void vcgmax(RegTensor<T>& d, const RegTensor<T>& a, const Mas
 }
 template <class T> void vcgmin(RegTensor<T>& d, const RegTensor<T>& a, const MaskReg& m, XptoMode) {
     xpto_host::by_block(d, [&](int begin, int count) { return xpto_host::extreme<false>(a, m, begin, count, nullptr); });
+}
+
+template <class T> void vcpadd(RegTensor<T>& d, const RegTensor<T>& a, const MaskReg& m, XptoMode) {
+    RegTensor<T> out;
+    for (int k = 0; k < RegTensor<T>::lanes / 2; ++k) {
+        const float x = m.lane(2 * k, sizeof(T)) ? float(a.get(2 * k)) : 0.0f, y = m.lane(2 * k + 1, sizeof(T)) ? float(a.get(2 * k + 1)) : 0.0f;
+        out.set(k, T(x + y));
+    }
+    d = out;
 }
 
 // the argument lists of vcvt say which conversion it is: [rounding,] [saturation,] [part,] mode
