@@ -27,8 +27,8 @@ std::string to_text(const Hang& h, Language language) {
         if (!h.preload.empty()) second += ", preload " + h.preload;
         out += wrapped(second + (zh ? "；未触碰任何卡" : "; no card was touched"), 2);
     }
-    if (!h.missing_cores.empty()) out += wrapped(pad("cause", 11) + h.missing_cores, 11);
-    for (std::size_t i = 0; i < h.circle.size(); ++i) out += wrapped(pad(i ? "" : "circle", 11) + h.circle[i], 11);
+    if (!h.missing_cores.empty()) out += wrapped(pad(zh ? "原因" : "cause", 11) + h.missing_cores, 11);
+    for (std::size_t i = 0; i < h.circle.size(); ++i) out += wrapped(pad(i ? "" : zh ? "循环等待" : "circle", 11) + h.circle[i], 11);
     int who = 10;
     for (const StuckPipe& s : h.stuck)
         if (!s.cause) who = std::max(who, columns(s.cores + " " + s.pipe) + 2);
@@ -36,28 +36,28 @@ std::string to_text(const Hang& h, Language language) {
     for (const StuckPipe& s : h.stuck) {
         const std::string name = s.cores + " " + s.pipe;
         if (s.cause) {
-            std::string line = pad(first_cause ? "cause" : "", 11) + pad(name, columns(name) + 2) + "wait " + s.waits_for + (s.before.empty() ? "" : " before " + s.before);
+            std::string line = pad(!first_cause ? "" : zh ? "原因" : "cause", 11) + pad(name, columns(name) + 2) + (zh ? "等待 " : "wait ") + s.waits_for + (s.before.empty() ? "" : (zh ? "，在 " : " before ") + s.before + (zh ? " 之前" : ""));
             if (s.place.valid()) line = pad(line, 84) + text_of(s.place);
             out += wrapped(line, 11);
-            out += wrapped(pad("", 11) + "set " + plural(s.sets, "time", "times") + ", awaited " + plural(s.waits, "time", "times") +
-                               (s.id >= 0 ? ", and no set of id " + std::to_string(s.id) + " is left in any program" : std::string{}), 11);
+            out += wrapped(pad("", 11) + (zh ? "已 set " + std::to_string(s.sets) + " 次，已等待 " + std::to_string(s.waits) + " 次" : "set " + plural(s.sets, "time", "times") + ", awaited " + plural(s.waits, "time", "times")) +
+                               (s.id >= 0 ? (zh ? "，任何程序中都不再有 id " + std::to_string(s.id) + " 的 set" : ", and no set of id " + std::to_string(s.id) + " is left in any program") : std::string{}), 11);
             if (!s.expected.empty()) {
-                std::string expected = pad("", 11) + "expected: " + s.expected;
+                std::string expected = pad("", 11) + (zh ? "应有：" : "expected: ") + s.expected;
                 if (s.expected_place.valid()) expected = pad(expected, 84) + text_of(s.expected_place);
                 out += wrapped(expected, 11);
             }
             first_cause = false;
         } else {
-            std::string line = pad(first_follow ? "follows" : "", 11) + pad(name, who);
-            line += (s.waits_for.rfind("id ", 0) == 0 ? "wait " : "") + s.waits_for + (s.before.empty() ? "" : " before " + s.before) + (s.because.empty() ? "" : ": " + s.because);
+            std::string line = pad(!first_follow ? "" : zh ? "后果" : "follows", 11) + pad(name, who);
+            line += (s.waits_for.rfind("id ", 0) == 0 ? (zh ? "等待 " : "wait ") : "") + s.waits_for + (s.before.empty() ? "" : (zh ? "，在 " : " before ") + s.before + (zh ? " 之前" : "")) + (s.because.empty() ? "" : (zh ? "：" : ": ") + s.because);
             out += wrapped(line, 11 + who);
             first_follow = false;
         }
     }
     std::vector<std::string> done;
-    for (const StageProgress& p : h.progress) done.push_back(p.stage + " " + std::to_string(p.done) + " of " + std::to_string(p.tasks));
-    if (!done.empty()) out += listed("done", done, "   ", 11);
-    for (std::size_t i = 0; i < h.fix.size(); ++i) out += wrapped(pad(i ? "or" : "fix", 11) + h.fix[i], 11);
+    for (const StageProgress& p : h.progress) done.push_back(p.stage + " " + std::to_string(p.done) + (zh ? " / " : " of ") + std::to_string(p.tasks));
+    if (!done.empty()) out += listed(zh ? "完成" : "done", done, "   ", 11);
+    for (std::size_t i = 0; i < h.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 11) + h.fix[i], 11);
     return fit(out);
 }
 

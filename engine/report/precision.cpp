@@ -27,12 +27,13 @@ std::string value(double v) {
     return b;
 }
 
-std::string element(const std::string& name, const ElementError& e) {
+std::string element(const std::string& name, const ElementError& e, bool zh) {
     std::string s = name + "[";
     for (std::size_t i = 0; i < e.index.size(); ++i) s += (i ? "," : "") + std::to_string(e.index[i]);
     s += "]";
-    if (e.task >= 0) s += " task " + std::to_string(e.task);
-    if (e.subblock >= 0) s += ", AIV" + std::to_string(e.subblock);
+    if (e.task >= 0) s += (zh ? " 任务 " : " task ") + std::to_string(e.task);
+    if (e.subblock >= 0) s += (zh ? "，AIV" : ", AIV") + std::to_string(e.subblock);
+    if (zh) return s + "：误差 " + short_number(e.error) + "，6 σ 为 " + short_number(6 * e.sigma) + "，上限 " + short_number(e.limit) + "，值 " + value(e.got);
     return s + ": error " + short_number(e.error) + ", 6 sigma " + short_number(6 * e.sigma) + ", limit " + short_number(e.limit) + ", value " + value(e.got);
 }
 
@@ -45,9 +46,12 @@ std::string to_text(const Precision& p, Language language) {
     if (zh) {
         if (s == Status::bitwise) line = "逐位相同：" + p.output + " 的 " + n + " 个元素";
         else if (s == Status::match) line = "一致：最大 " + z + " σ，" + n + " 个元素均不超过 6";
-        else if (s == Status::rounding) line = "舍入偏大：" + grouped(p.above_sigma) + " 个超过 6 σ，均在上限内；可能是" + p.kind;
+        else if (s == Status::rounding) line = "舍入偏大：" + grouped(p.above_sigma) + " 个超过 6 σ，均在上限内" + (p.kind.empty() ? "" : "；可能是" + p.kind);
         else if (s == Status::order) line = "顺序相关：合法顺序不同导致，波动在上限内";
-        else line = "不一致：" + grouped(p.above_limit) + " 个超过上限；最早出错 " + p.first_wrong_stage + "，任务 " + std::to_string(p.first_wrong_task);
+        else {
+            line = "不一致：" + p.output + " 的 " + n + " 个元素中有 " + grouped(p.above_limit) + " 个超过上限";
+            if (!p.first_wrong_stage.empty()) line += "；最早出错 " + p.first_wrong_stage + (p.first_wrong_task >= 0 ? "，任务 " + std::to_string(p.first_wrong_task) : "");
+        }
     } else {
         line = std::string(word(s)) + "  " + p.output;
         if (s == Status::bitwise) line += " (" + p.shape + " " + p.dtype + "): all " + n + " elements equal the reference bit for bit";
@@ -63,22 +67,25 @@ std::string to_text(const Precision& p, Language language) {
     std::string second = (zh ? "计算于 " : "computed on ") + p.provenance.computed_by + (zh ? "，参考 " : ", reference ") + p.reference;
     if (!p.tolerance.empty()) second += "; " + p.tolerance;
     out += wrapped(second, 2);
-    const auto row = [&](std::string_view label, const std::string& text) {
+    const auto row = [&](std::string_view en, std::string_view label_zh, const std::string& text) {
+        const std::string_view label = zh ? label_zh : en;
         if (!text.empty()) out += wrapped(pad(label, 11) + text, 11);
     };
     if (s == Status::bitwise) return fit(out);
-    row("threshold", p.derivation + ": sigma " + short_number(p.sigma_low) + " to " + short_number(p.sigma_high) + ", limit " + short_number(p.limit_low) + " to " + short_number(p.limit_high));
+    const std::string to = zh ? " 至 " : " to ";
+    row("threshold", "阈值", p.derivation + (zh ? "：σ " : ": sigma ") + short_number(p.sigma_low) + to + short_number(p.sigma_high) + (zh ? "，上限 " : ", limit ") + short_number(p.limit_low) + to + short_number(p.limit_high));
     std::string where = p.where;
-    if (!p.scope.empty()) where += (where.empty() ? "" : "; ") + p.scope;
-    row("where", where);
+    if (!p.scope.empty()) where += (where.empty() ? "" : zh ? "；" : "; ") + p.scope;
+    row("where", "位置", where);
     std::vector<std::string> stages;
-    for (const StageCheck& c : p.stages) stages.push_back(c.stage + " " + c.what + (c.right ? " right" : " wrong") + (c.note.empty() ? "" : " (" + c.note + ")"));
-    if (!stages.empty()) out += listed("stages", stages, "   ", 11);
-    row("kind", p.kind);
-    row("see", p.see);
-    if (!p.worst.empty()) row("worst", element(p.output, p.worst.front()));
-    if (!p.largest.empty()) row("largest", element(p.output, p.largest.front()));
-    row("spread", "half of all below " + fixed(p.median_sigma, 2) + " sigma, 99 % below " + fixed(p.p99_sigma, 1));
+    for (const StageCheck& c : p.stages) stages.push_back(c.stage + " " + c.what + (c.right ? (zh ? " 正确" : " right") : zh ? " 错误" : " wrong") + (c.note.empty() ? "" : " (" + c.note + ")"));
+    if (!stages.empty()) out += listed(zh ? "各 stage" : "stages", stages, "   ", 11);
+    row("kind", "类型", p.kind);
+    row("see", "另见", p.see);
+    if (!p.worst.empty()) row("worst", "最差", element(p.output, p.worst.front(), zh));
+    if (!p.largest.empty()) row("largest", "误差最大", element(p.output, p.largest.front(), zh));
+    row("spread", "分布", zh ? "一半元素低于 " + fixed(p.median_sigma, 2) + " σ，99 % 低于 " + fixed(p.p99_sigma, 1)
+                             : "half of all below " + fixed(p.median_sigma, 2) + " sigma, 99 % below " + fixed(p.p99_sigma, 1));
     return fit(out);
 }
 

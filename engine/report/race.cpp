@@ -30,11 +30,11 @@ std::string sentence(const RacePair& p, bool zh) {
     return what + ": " + who(p.first, zh) + (both ? " and " + who(p.second, zh) + " may write the same bytes in either order" : " may overwrite what " + who(p.second, zh) + " still reads");
 }
 
-std::string access_line(const RaceAccess& a, int name, int text) {
+std::string access_line(const RaceAccess& a, int name, int text, bool zh) {
     std::string where = text_of(a.place);
-    std::string line = pad(a.writes ? "write" : "read", 10) + pad(a.core + " " + a.pipe, name) + pad(a.text, text) + pad(where, columns(where) + 3);
-    if (a.task < 0 && !a.iteration.empty()) line += "iteration " + a.iteration;
-    line += a.stage + (a.task >= 0 ? ", task " + std::to_string(a.task) : "") + (a.block >= 0 ? ", block " + std::to_string(a.block) : "");
+    std::string line = pad(zh ? (a.writes ? "写" : "读") : a.writes ? "write" : "read", 10) + pad(a.core + " " + a.pipe, name) + pad(a.text, text) + pad(where, columns(where) + 3);
+    if (a.task < 0 && !a.iteration.empty()) line += (zh ? "第 " : "iteration ") + a.iteration + (zh ? " 次迭代" : "");
+    line += a.stage + (a.task >= 0 ? (zh ? "，任务 " : ", task ") + std::to_string(a.task) : "") + (a.block >= 0 ? ", block " + std::to_string(a.block) : "");
     return wrapped(without_trailing_blanks(line), 10);
 }
 
@@ -53,18 +53,18 @@ std::string to_text(const Race& r, Language language) {
     out += wrapped(second, 2);
     const int name = std::max(columns(p.first.core + p.first.pipe), columns(p.second.core + p.second.pipe)) + 3;
     const int text = std::min(44, std::max(columns(p.first.text), columns(p.second.text)) + 3);
-    out += access_line(p.first, name, text) + access_line(p.second, name, text);
+    out += access_line(p.first, name, text, zh) + access_line(p.second, name, text, zh);
     std::string bytes;
     if (p.from >= 0) bytes = p.memory + " " + hex(p.from) + "-" + hex(p.to);
     if (!p.bytes_note.empty()) bytes += (bytes.empty() ? "" : ", ") + p.bytes_note;
-    if (!bytes.empty()) out += wrapped(pad("bytes", 10) + bytes, 10);
-    if (!p.order.empty()) out += wrapped(pad("order", 10) + p.order, 10);
-    if (!p.luck.empty()) out += wrapped(pad("luck", 10) + p.luck, 10);
-    for (std::size_t i = 0; i < p.fix.size(); ++i) out += wrapped(pad(i ? "or" : "fix", 10) + p.fix[i], 10);
-    for (std::size_t i = 0; i < r.same.size(); ++i) out += wrapped(pad(i ? "" : "same", 10) + r.same[i], 10);
+    if (!bytes.empty()) out += wrapped(pad(zh ? "字节" : "bytes", 10) + bytes, 10);
+    if (!p.order.empty()) out += wrapped(pad(zh ? "次序" : "order", 10) + p.order, 10);
+    if (!p.luck.empty()) out += wrapped(pad(zh ? "后果" : "luck", 10) + p.luck, 10);
+    for (std::size_t i = 0; i < p.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 10) + p.fix[i], 10);
+    for (std::size_t i = 0; i < r.same.size(); ++i) out += wrapped(pad(i ? "" : zh ? "同类" : "same", 10) + r.same[i], 10);
     const std::size_t shown = std::min(r.pairs.size(), std::size_t(6));
-    for (std::size_t i = 1; i < shown; ++i) out += wrapped(pad(i == 1 ? "also" : "", 10) + sentence(r.pairs[i], zh), 10);
-    if (r.pairs.size() > shown) out += pad("", 10) + "and " + std::to_string(r.pairs.size() - shown) + " more\n";
+    for (std::size_t i = 1; i < shown; ++i) out += wrapped(pad(i != 1 ? "" : zh ? "另有" : "also", 10) + sentence(r.pairs[i], zh), 10);
+    if (r.pairs.size() > shown) out += pad("", 10) + (zh ? "还有 " : "and ") + std::to_string(r.pairs.size() - shown) + (zh ? " 处\n" : " more\n");
     return fit(out);
 }
 

@@ -204,6 +204,9 @@ def check_clean(case: Case, source: str, title: str) -> None:
     listed = run.to_json()["orders"]
     assert listed and all(o["identical"] and o["status"] == "done" for o in listed), f"{case.name}, {title}: {listed}"
     assert f"{len(listed)} of {len(listed)} further orders" in run.text(), run.text()
+    for chosen in ({"hostile": "random", "seed": 7}, *([{"hostile": "late:MTE2"}] if "pl.load(" in source else [])):
+        run, _ = launch(case, source, kernel, "strict", **chosen)
+        assert run.status == "done" and all(o["identical"] for o in run.to_json()["orders"]), f"{case.name}, {title}, {chosen}: {run.status}"
     for order in tried:
         run, values = launch(case, source, kernel, "strict", order=order)
         assert not found(source, run), f"{case.name}, {title}, {order}: {found(source, run)}\n{run.text()}"

@@ -14,7 +14,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from xpto import config, kernel_facts, tolerance
+from xpto import chinese, config, kernel_facts, tolerance
 from xpto.difference_kinds import Difference, Kind, accumulation, cancelled, cast_ties, classify
 from xpto.results import Report
 from xpto.tolerance import Tracked, _plain, name_of
@@ -368,7 +368,7 @@ def _histogram(z: np.ndarray) -> list[dict[str, Any]]:
 def _rendered(data: dict[str, Any]) -> tuple[str, str]:
     from xpto import _engine
     if hasattr(_engine, "render"):
-        return _engine.render("precision", json.dumps(data), config.values["lang"])
+        return _engine.render("precision", json.dumps(chinese.precision(data) if chinese.chosen() else data), config.values["lang"])
     from html import escape
     from xpto import report_text
     text = report_text.precision(data)
@@ -402,6 +402,9 @@ class Growth(Report):
         data = {"schema": 1, "status": worst, "slope": self.slope, "sums": sums, "fits": self.fits, "k": [int(x) for x in ks], "error": [float(x) for x in values],
                 "verdicts": {str(k): v.status for k, v in verdicts.items()}}
         from html import escape
+        if chinese.chosen():
+            status, _, sentence = lines[0].partition("  ")
+            lines[0] = f"{status}  {chinese.translated(sentence)}"
         text = "\n".join(lines) + "\n"
         super().__init__(text, f"<pre>{escape(text)}</pre>{_growth_picture(data, model)}", data)
 
