@@ -162,15 +162,32 @@ def run(program: Program, load: Any) -> list[Difference]:
     return found
 
 
+def _movements(load: Any) -> int:
+    import movement_programs as programs
+    wrong = 0
+    for m in programs.MOVEMENTS:
+        kernel = load(programs.text(m))[m.name]
+        a, b, host = programs.data(m)
+        sim = host.copy()
+        kernel.launch((a, b, sim), {})
+        kernel.launch((a, b, host), {}, device="host")
+        wrong += not np.array_equal(sim, host)
+        print(f"{m.name:<20} {'the same bits' if np.array_equal(sim, host) else f'{int((sim != host).sum())} elements differ'}", flush=True)
+    return 1 if wrong else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="programs in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--per-kernel", type=int, default=24)
     parser.add_argument("--family")
+    parser.add_argument("--movements", action="store_true", help="the cube's programs instead (movement_programs.py)")
     args = parser.parse_args()
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
     import support
+    if args.movements:
+        return _movements(support.load)
     done, differences, seed = 0, [], args.seed
     families = [f for f in FAMILIES if args.family in (None, f.name)]
     while done < args.count:

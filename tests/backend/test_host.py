@@ -76,6 +76,27 @@ def test_matmul_of_halves_on_two_blocks():
 
 
 @needs_headers
+def test_movements_give_the_simulators_bits():
+    """A few; host_programs.py --movements runs all. Built together: each kernel is one or two small compilations."""
+    from concurrent.futures import ThreadPoolExecutor
+    import movement_programs as programs
+    chosen = [m for m in programs.MOVEMENTS if m.name in ("transposed", "whole_numbers", "added", "scaled_to_int8", "columns_split")]
+    kernels = [support.load(programs.text(m))[m.name] for m in chosen]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(host_build.build, [k.compile().native.emitted() for k in kernels]))
+    wrong = []
+    for movement, kernel in zip(chosen, kernels):
+        a, b, out = programs.data(movement)
+        expected = out.copy()
+        kernel.launch((a, b, expected), {})
+        kernel.launch((a, b, out), {}, device="host")
+        if not np.array_equal(out, expected):
+            wrong.append((movement.name, int((out != expected).sum()), out.flat[0], expected.flat[0]))
+        assert (expected != 3).any(), movement.name
+    assert wrong == []
+
+
+@needs_headers
 def test_registers_give_the_simulators_bits():
     import register_programs
     kernel = support.load(register_programs.text())["registers"]
