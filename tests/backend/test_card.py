@@ -37,6 +37,10 @@ def test_a_launch_from_the_first_call_to_the_last(card, copy_kernel):
     assert run.status == "done" and np.array_equal(x, y)
     assert "fake runtime" in run.verdict and "values are canned" in run.verdict and run.to_json()["fake"] is True
     assert any("never on hardware" in n for n in run.notes)
+    import json
+    import jsonschema
+    from conftest import ROOT
+    jsonschema.validate(json.loads(json.dumps(run.to_json())), json.loads((ROOT / "share/xpto/schema/device_run.schema.json").read_text()))
     places.restart()
     assert card.log() == HAPPY
 
@@ -144,19 +148,22 @@ def test_launches_of_one_stream_end_in_order(card, copy_kernel):
 
 
 def test_an_interrupt_is_honest(card, copy_kernel, capsys):
-    card.plays("slow=1500")
+    card.plays("slow=3000")
     x, y = data()
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    run = copy_kernel.launch((x, y), {}, device="npu:0", wait=False)
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            copy_kernel.launch((x, y), {}, device="npu:0")
+            run.wait()
     finally:
         signal.signal(signal.SIGINT, before)
     said = capsys.readouterr().out
     assert "interrupted, but not on the card" in said and "copy still runs there" in said and "worker process" in said
     assert "is occupied" in places.occupied("npu:0")
-    time.sleep(1.6)
+    until = time.monotonic() + 20
+    while places.occupied("npu:0") and time.monotonic() < until:
+        time.sleep(0.1)
     assert places.occupied("npu:0") == "" and not y.any()  # it has ended, and what nobody waited for is not written
 
 

@@ -60,6 +60,17 @@ def test_an_empty_table_is_explained_by_the_schedule(tmp_path, capsys):
     assert "--schedule" in capsys.readouterr().out
 
 
+def test_the_json_is_as_its_schema_says(tmp_path, capsys):
+    import jsonschema
+    kernel_details(tmp_path, "add_1,AddKernel,12.5,8,0,0,9.0,3.5\n")
+    trace(tmp_path)
+    assert command.main(["--import", str(tmp_path), "--json"]) == 0
+    schema = json.loads((Path(__file__).resolve().parents[2] / "share/xpto/schema/measured.schema.json").read_text())
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, schema)
+    assert data["launches"][0]["pipes"]["AIC MTE2"] == 9.0 and data["timeline"] is not None
+
+
 def test_a_schedule_that_records():
     assert msprof.Schedule(skip_first=5).recorded(3) == 0 and msprof.Schedule(skip_first=1, active=3).recorded(3) == 2
     assert msprof.Schedule.read("skip_first=1, active=3").explain(9) == "3 of 9 steps recorded"
