@@ -32,7 +32,9 @@ Bound bound_of(const Timeline& t) {
         const std::string& name = t.ops[std::size_t(op)].name;
         return name.substr(0, name.find(' '));
     };
+    Ticks drawn = 0; // of a long run, less than the busy time
     for (const Slice& s : lane.slices) {
+        drawn += s.end - s.start;
         stages[s.stage] += s.end - s.start;
         auto& entry = operations[{s.stage, word_of(s.op)}];
         entry.first += s.end - s.start;
@@ -43,7 +45,7 @@ Bound bound_of(const Timeline& t) {
         if (ticks > stage_most) stage_most = ticks, b.stage = stage;
     for (const auto& [key, entry] : operations)
         if (key.first == b.stage && entry.first > op_most) op_most = entry.first, b.op = entry.second;
-    b.op_share = double(op_most) / double(most);
+    b.op_share = double(op_most) / double(std::max<Ticks>(1, drawn));
     b.lane = drawn_lane(t, b.lane);
     b.text = std::string(lane.core == "AIC" ? "cube" : "vector") + " side";
     if (b.stage >= 0) b.text += ", " + t.stages[std::size_t(b.stage)].name;
@@ -59,6 +61,11 @@ std::vector<CriticalShare> shares_of(const Timeline& t) {
     std::pair<std::int32_t, std::int32_t> who{-1, -1};
     for (const CriticalStep& c : t.critical) {
         const Slice& s = t.lanes[std::size_t(c.lane)].slices[std::size_t(c.slice)];
+        if (t.left_out_from >= 0 && s.start > t.left_out_from && from <= t.left_out_from) { // what is not drawn has no lane
+            if (t.left_out_from > from) parts[who] += t.left_out_from - from;
+            from = std::max(from, t.left_out_from);
+            who = {-1, -1};
+        }
         if (s.start > from) parts[who] += s.start - from, from = s.start;
         who = {drawn_lane(t, c.lane), s.stage};
     }

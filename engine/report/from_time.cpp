@@ -117,6 +117,8 @@ class Collector {
                 const execute::Row& r = core.rows[i];
                 Ticks start = m_times.cores[c].start[i];
                 if (r.stage < 0 || r.sync != SyncKind::none || start < 0) continue;
+                m_tasks.insert(m_tasks.end(), r.task);
+                if (std::size_t end = m_options.most_rows / 4; core.rows.size() > m_options.most_rows && i >= end && i + end < core.rows.size()) continue;
                 const std::string& n = core.stages[std::size_t(r.stage)];
                 auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return std::get<1>(f) == n; });
                 if (same == found.end()) found.emplace_back(start, n, core.core, m_record.sites[std::size_t(r.site)].at);
@@ -210,10 +212,21 @@ class Collector {
         cube ? add_lanes(std::begin(cube_lanes), std::end(cube_lanes)) : add_lanes(std::begin(vector_lanes), std::end(vector_lanes));
 
         std::map<std::int32_t, std::int32_t> first_task; // of each stage
-        for (std::size_t i = 0; i < record.rows.size(); ++i) {
+        const std::size_t rows = record.rows.size(), end = m_options.most_rows / 4;
+        const bool long_run = rows > m_options.most_rows;
+        if (long_run)
+            for (auto& [pipe, lane] : lane_of) m_out.lanes[std::size_t(lane)].overview.assign(overview_parts, 0);
+        for (std::size_t i = 0; i < rows; ++i) {
             const execute::Row& r = record.rows[i];
             auto lane = lane_of.find(r.pipe);
             if (r.sync != SyncKind::none || lane == lane_of.end() || times.start[i] < 0) continue;
+            if (long_run) {
+                overview(m_out.lanes[std::size_t(lane->second)], times.start[i], times.end[i]);
+                if (i >= end && i + end < rows) continue;
+                Ticks& edge = i < end ? m_out.left_out_from : m_out.left_out_to;
+                if (i < end) edge = std::max(edge, times.end[i]);
+                else edge = edge < 0 ? times.start[i] : std::min(edge, times.start[i]);
+            }
             Slice s;
             s.start = times.start[i];
             s.end = times.end[i];
@@ -232,6 +245,7 @@ class Collector {
             auto lane = lane_of.find(w.pipe);
             if (lane == lane_of.end()) continue;
             std::int32_t row = w.next >= 0 ? w.next : w.row;
+            if (long_run && std::size_t(row) >= end && std::size_t(row) + end < rows) continue;
             std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = m_task[std::size_t(c)][std::size_t(row)];
             if (w.kind != time::WaitKind::cross_core && w.kind != time::WaitKind::grid) {
                 m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task, w.kind == time::WaitKind::lock});
@@ -249,6 +263,20 @@ class Collector {
             auto first = first_task.find(stage);
             out.fill = first != first_task.end() && first->second == task;
             m_out.lanes[std::size_t(lane->second)].waits.push_back(std::move(out));
+        }
+    }
+
+    static constexpr std::size_t overview_parts = 512;
+    /// Adds [start, end) to the parts it lies in.
+    void overview(Lane& lane, Ticks start, Ticks end) const {
+        const Ticks total = std::max<Ticks>(1, m_times.total);
+        auto part = [&](Ticks t) { return std::min<std::size_t>(overview_parts - 1, std::size_t(double(t) * double(overview_parts) / double(total))); };
+        auto begin_of = [&](std::size_t i) { return Ticks(double(i) * double(total) / double(overview_parts)); };
+        const std::size_t last = part(end);
+        for (std::size_t i = part(start); i <= last && start < end; ++i) {
+            const Ticks until = i == last ? end : std::min(end, std::max(start, begin_of(i + 1)));
+            lane.overview[i] += until - start;
+            start = until;
         }
     }
 
@@ -320,6 +348,16 @@ Timeline report_timeline(const execute::Record& record, const time::Timeline& ti
         t.pace_pipe = std::string(name(pace.floor_pipe));
     }
     summarise(t);
+    if (t.left_out_from >= 0) { // what was left out counts in the totals
+        std::map<std::pair<std::string, std::string>, time::PipeUse> use;
+        for (const time::PipeUse& u : time::pipe_use(record, times))
+            if (record.cores[std::size_t(u.core)].block == t.block) use[{core_name(record.cores[std::size_t(u.core)]), std::string(name(u.pipe))}] = u;
+        for (Lane& lane : t.lanes) {
+            const time::PipeUse& u = use[{lane.core, lane.pipe}];
+            lane.totals = {u.busy, u.paid, u.free, u.in_core, t.total - u.busy - u.paid - u.free - u.in_core};
+        }
+        t.note = "a long run: each core's first and last " + std::to_string(options.most_rows / 4) + " instructions are drawn; totals are of all of them";
+    }
     for (const Lane& lane : t.lanes) // stages count on the first vector core
         if (lane.core != "AIV1")
             for (const Gap& g : lane.gaps)
@@ -339,7 +377,7 @@ Timeline report_timeline(const execute::Record& record, const time::Timeline& ti
         for (BlockTime& b : t.block_times)
             if (b.block == block) b.busy = std::max(b.busy, double(u.busy) / double(total));
     }
-    if (options.ask_what_if) {
+    if (options.ask_what_if && t.left_out_from < 0) {
         WhatIfGroup group;
         for (const time::WhatIf& w : time::what_if(record, chip, times)) group.changes.push_back({w.text, w.percent});
         if (options.plan)

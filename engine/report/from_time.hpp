@@ -15,12 +15,14 @@ struct FromTime {
     const SourceMap* sources = nullptr;   // places; null leaves them out
     const SyncPlan* plan = nullptr;       // stage order, and which buffer an id hands over
     bool ask_what_if = true;
+    std::size_t most_rows = 400'000;      // of a core, that are drawn one by one; of a longer one the first and the last quarter of this
 };
 
 /// Lanes, waits, stages, critical path, pace and what-if of one block.
 ///   in     record, times  of the same replay; chip as there
 ///          checked_by     for the provenance; the prediction itself is marked as estimated, with the share of each grade
-///   out    a value that satisfies inconsistencies(); AIV1 is folded into AIV0 when they agree within 1 %
+///   out    a value that satisfies inconsistencies(); of a long run totals and overview are exact, slices, waits, gaps and the stage table are
+///          those of its beginning and its end, and nothing is asked. AIV1 is folded into AIV0 when they agree within 1 %
 ///   cost   O(rows), plus one replay for each what-if question
 Timeline report_timeline(const execute::Record& record, const time::Timeline& times, const machine::Chip& chip, const FromTime& options);
 

@@ -65,6 +65,8 @@ struct Lane {
     std::vector<Gap> gaps;
     std::vector<Slice> predicted;     // of the same lane, when this is a run on a card
     LaneTotals totals;
+    /// Of a long run, whose middle has no slices: busy time in equal parts of [0, total), exact.
+    std::vector<Ticks> overview;
     bool operator==(const Lane&) const = default;
 };
 
@@ -187,6 +189,7 @@ struct Timeline {
     std::int32_t runs = 0;            // on a card
     Ticks fastest = -1, slowest = -1; // of the runs
     Ticks predicted_total = -1;       // of a run on a card
+    Ticks left_out_from = -1, left_out_to = -1;  // of a long run: between these no slices, waits and gaps are kept
     std::string note;                 // "this capture has no pipes"
     bool operator==(const Timeline&) const = default;
 };

@@ -17,7 +17,7 @@ inline void from_json(const nlohmann::json& j, Gap& g) { g = {j.at(0), j.at(1), 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineOp, name, label, place, grade)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Wait, start, end, paid, stage, task, for_stage, for_task, buffer, direction, id, fill)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaneTotals, busy, paid, free, in_core, idle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Lane, core, pipe, role, computes, slices, waits, gaps, predicted, totals)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Lane, core, pipe, role, computes, slices, waits, gaps, predicted, totals, overview)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WaitPart, for_stage, ticks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, name, core, place, tasks, compute, move, in_core, span, lock, paid, predicted_span)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PaidTotal, stage, buffer, direction, ticks)
@@ -32,7 +32,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WhatIfGroup, label, changes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTime, block, total, busy)
 PTO_JSON_FIELDS(Timeline, kernel, target, preload, tasks, blocks, block, total, cycles_per_us, serial_total, fill, drain, steady, steady_is_floor,
                 pace_core, pace_pipe, ops, lanes, folded, stages, paid_most, critical, critical_shares, bound, roofline, plan_period, what_if, block_times, runs, fastest, slowest,
-                predicted_total, note)
+                predicted_total, left_out_from, left_out_to, note)
 
 nlohmann::json json_of(const Timeline& t) {
     nlohmann::json j = head(t.provenance);

@@ -41,6 +41,9 @@ std::vector<PipeUse> pipe_use(const execute::Record& record, const Timeline& tim
             }
         }
         for (int p = 0; p < 8; ++p) {
+            use[p].paid += t.more[p].paid;
+            use[p].free += t.more[p].free;
+            use[p].in_core += t.more[p].in_core;
             if (use[p].operations == 0) continue;
             use[p].core = std::int32_t(c);
             use[p].pipe = isa::Pipe(p);

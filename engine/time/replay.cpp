@@ -3,6 +3,7 @@
 #include "engine/time/replay_state.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace pto::time {
 
@@ -111,6 +112,8 @@ Timeline Replay::run() {
         grant(earliest);
     }
     for (CoreState& c : m_cores) {
+        for (PipeState& p : c.pipes)
+            if (!p.open_more.empty()) settle_waits(c, p, -1, std::numeric_limits<Ticks>::max()); // delayed nothing
         if (c.finished) continue;
         for (int p = 0; p < pipe_count; ++p)
             if (const PipeState& pipe = c.pipes[p]; pipe.count > 0) m_timeline.stuck.push_back({{c.index, pipe.queue[pipe.head].row}, Pipe(p)});

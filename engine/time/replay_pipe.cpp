@@ -59,18 +59,21 @@ void Replay::finish_row(CoreState& c, int pipe, std::int32_t row, Ticks start, T
     if (r.sync == SyncKind::none) m_timeline.grade_busy[int(m_costs.grade(r))] += end - start;
 }
 
-std::size_t Replay::add_wait(CoreState& c, int pipe, std::int32_t row, WaitKind kind, Ticks start, Ticks end, std::int64_t setter) {
-    if (!m_options.keep_waits) return 0;
+void Replay::add_wait(CoreState& c, int pipe, std::int32_t row, WaitKind kind, Ticks start, Ticks end, std::int64_t setter) {
+    if (!m_options.keep_waits) return;
     Wait w;
     w.row = row;
     w.pipe = Pipe(pipe);
     w.kind = kind;
     w.start = start;
     w.end = end;
+    if (c.times->waits.size() >= m_options.most_waits) {
+        c.pipes[pipe].open_more.push_back(w);
+        return;
+    }
     if (setter >= 0) w.setter = m_timeline.ref(setter);
     c.times->waits.push_back(w);
     c.pipes[pipe].open_waits.push_back(c.times->waits.size() - 1);
-    return c.times->waits.size() - 1;
 }
 
 /// The pipe's next operation is known: of each wait before it, only what lies after `other` (when it could have begun otherwise) was paid.
@@ -81,6 +84,13 @@ void Replay::settle_waits(CoreState& c, PipeState& p, std::int32_t row, Ticks ot
         w.next = row;
     }
     p.open_waits.clear();
+    for (const Wait& w : p.open_more) {
+        CoreTimes::More& more = c.times->more[int(w.pipe)];
+        const Ticks paid = std::max<Ticks>(0, w.end - std::max(w.start, other));
+        if (w.kind == WaitKind::cross_core || w.kind == WaitKind::grid) more.paid += paid, more.free += w.end - w.start - paid;
+        else more.in_core += w.end - w.start;
+    }
+    p.open_more.clear();
 }
 
 /// Runs the pipe's queue as far as it can go.

@@ -119,8 +119,8 @@ bool Replay::scalar_step(CoreState& c) {
             }
             Ticks end = go + busy;
             if (go > arrived) {
-                std::size_t w = add_wait(c, int(Pipe::s), index, kind, arrived, go, setter);
-                if (m_options.keep_waits) c.times->waits[w].paid = go - arrived, s.open_waits.clear();
+                add_wait(c, int(Pipe::s), index, kind, arrived, go, setter);
+                settle_waits(c, s, -1, arrived); // nothing else held the scalar unit back
                 if (setter >= 0) cause = std::int32_t(setter);
                 c.scalar_cause = std::int32_t(c.base + index);
             } else if (busy > 0) {

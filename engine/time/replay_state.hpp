@@ -41,6 +41,7 @@ struct PipeState {
     Ticks visible = 0;                     // everything it did is complete and visible
     std::int32_t last = -1;                // last row that ran
     std::vector<std::size_t> open_waits;   // waits since the last operation: their paid part is not known yet
+    std::vector<Wait> open_more;           // the same, of waits that are only summed up
     bool requested = false;                // its head asked for a transfer that is not granted yet
     Ticks request_start = 0, request_floor = 0;
     std::int32_t request_cause = -1;
@@ -119,7 +120,7 @@ class Replay {
     void raise(CoreState& c, const execute::Row& row, Ticks effect, std::int32_t cause);
     void finish_row(CoreState& c, int pipe, std::int32_t row, Ticks start, Ticks end, Ticks visible, std::int32_t cause);
     void leave_queue(PipeState& p, Ticks at);
-    std::size_t add_wait(CoreState& c, int pipe, std::int32_t row, WaitKind kind, Ticks start, Ticks end, std::int64_t setter);
+    void add_wait(CoreState& c, int pipe, std::int32_t row, WaitKind kind, Ticks start, Ticks end, std::int64_t setter);
     void settle_waits(CoreState& c, PipeState& p, std::int32_t row, Ticks other);
 
     const execute::Record& m_record;

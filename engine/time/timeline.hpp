@@ -44,7 +44,11 @@ struct CoreTimes {
     std::vector<Ticks> end;              // the pipe is free again; waits: passed
     std::vector<std::uint32_t> tail;     // end + tail: everything up to here on this pipe is visible to others
     std::vector<std::int32_t> cause;     // the row (global index) whose end or effect decided `start`; -1 none
-    std::vector<Wait> waits;             // in order of their end on each pipe
+    std::vector<Wait> waits;             // in order of their end on each pipe; at most ReplayOptions::most_waits
+    struct More {
+        Ticks paid = 0, free = 0, in_core = 0;
+    };
+    More more[8];                        // by pipe: waits that were counted and not kept
     Ticks begin = 0, finish = 0;         // of this core's program
     Ticks scalar_busy = 0;               // time the scalar unit spent issuing
 };

@@ -97,6 +97,24 @@ def instructions() -> dict[str, float]:
     return counts
 
 
+def replayed() -> dict[str, float]:
+    """Timing alone: the rate of the replay, what ten times as many tasks cost, and a run of nine million instructions with its report."""
+    import os
+    build = Path(os.environ.get("XPTO_BUILD", ROOT / "build"))
+    made = subprocess.run(["cmake", "--build", str(build), "--target", "replay_bench"], capture_output=True, text=True)
+    if made.returncode:
+        print("replay: skipped, replay_bench does not build")
+        return {}
+    program = build / "tests/bench/replay_bench"
+    figures = json.loads(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
+    long_run = json.loads(subprocess.run([program, "--long"], capture_output=True, text=True, check=True).stdout)
+    print(f"replay: {figures['rows_per_s'] / 1e6:.1f} million instructions a second of one processor, {figures['tasks']} tasks; a task of ten times as many "
+          f"costs {figures['cost_of_a_task_at_10x']:.2f} times as much")
+    print(f"a run of {long_run['rows'] / 1e6:.1f} million instructions: record {long_run['record_mib']:.0f} MiB, with times and report {long_run['peak_mib']:.0f} MiB, "
+          f"replay {long_run['replay_s']:.1f} s, report {long_run['report_s']:.1f} s, {long_run['slices']} slices drawn")
+    return {**figures, **{f"long_{k}": v for k, v in long_run.items()}}
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30)
@@ -125,11 +143,12 @@ def main(argv: list[str]) -> int:
           f"{heavy['attention_flops'] / 1e9:.1f} GFLOP/s, {100 * heavy['share_of_gemm']:.0f} % of numpy's GEMM ({heavy['gemm_flops'] / 1e9:.0f} GFLOP/s), "
           f"largest error {heavy['attention_error']:.1e}")
     print(f"registers: {heavy['register_operations_per_s'] / 1e6:.1f} million vector operations a second ({heavy['register_operations_per_s'] * 64 / 1e9:.2f} G lanes)")
+    replay = replayed()
     counts = instructions() if args.instructions else {}
     for key, value in counts.items():
         print(f"{key:<32} {value:14,.0f}")
     if args.json:
-        Path(args.json).write_text(json.dumps({"schema": 1, "seconds": rows, "counts": counts, "heavy": heavy}, indent=1))
+        Path(args.json).write_text(json.dumps({"schema": 1, "seconds": rows, "counts": counts, "heavy": heavy, "replay": replay}, indent=1))
     return 0
 
 

@@ -189,3 +189,31 @@ TEST_CASE("the period that the plan allows is the pace that the replay reaches",
     CHECK(wide.plan_period.ticks == 100 * report::ticks_per_cycle);
     CHECK(wide.plan_period.tasks == 1);
 }
+
+TEST_CASE("of a long run the ends are drawn and the totals are whole", "[time][report]") {
+    machine::Chip chip = time::round_chip();
+    execute::Record record = two_stages(400);
+    time::Timeline times = time::replay(record, chip, {.most_waits = 50});
+    report::FromTime options;
+    report::Timeline whole = report::report_timeline(record, time::replay(record, chip), chip, options);
+    options.most_rows = 200;
+    report::Timeline ends = report::report_timeline(record, times, chip, options);
+    CHECK(report::inconsistencies(ends).empty());
+    REQUIRE(ends.lanes.size() == whole.lanes.size());
+    for (std::size_t i = 0; i < ends.lanes.size(); ++i) {
+        CHECK(ends.lanes[i].totals == whole.lanes[i].totals);
+        CHECK(ends.lanes[i].slices.size() < 60);
+        report::Ticks sum = 0;
+        for (report::Ticks part : ends.lanes[i].overview) sum += part;
+        CHECK(sum == ends.lanes[i].totals.busy);
+    }
+    CHECK(ends.left_out_from > 0);
+    CHECK(ends.left_out_to > ends.left_out_from);
+    CHECK(ends.tasks == 400);
+    CHECK(ends.steady == whole.steady);
+    CHECK(ends.what_if.empty());
+    report::Ticks critical = 0;
+    for (const report::CriticalShare& c : ends.critical_shares) critical += c.ticks;
+    CHECK(critical == ends.total);
+    CHECK_FALSE(ends.note.empty());
+}
