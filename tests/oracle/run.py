@@ -31,6 +31,7 @@ import recorded  # noqa: E402
 from differences import Difference, compare_acceptance, compare_plans, compare_refusals  # noqa: E402
 from generate import generate  # noqa: E402
 from plans import LoopPlan, Refusal  # noqa: E402
+from spelling import Spelling  # noqa: E402
 from stand_ins import load_planner  # noqa: E402
 from theirs import Planner, kernel_tree  # noqa: E402
 
@@ -91,6 +92,8 @@ class Tally:
     def __init__(self, show: str) -> None:
         self.show = show
         self.compared = self.equal = self.same_refusal = self.loops = 0
+        self.generated = 0
+        self.unknown: collections.Counter[str] = collections.Counter()
         self.language: list[str] = []
         self.kinds: collections.Counter[tuple[str, str]] = collections.Counter()
         self.examples: dict[tuple[str, str], str] = {}
@@ -107,7 +110,7 @@ class Tally:
                 self.unexplained.append(f"{where}: {d.kind}: {d.detail}")
 
 
-def compare(planner: Planner, tally: Tally, name: str, source: str, preload: list[int] | None, sections: dict[str, str] | None = None) -> None:
+def compare(planner: Planner, spelling: Spelling, tally: Tally, name: str, source: str, preload: list[int] | None, sections: dict[str, str] | None = None) -> None:
     try:
         space = execute(name, source)
     except ValueError as e:  # PipelineConfig itself refuses
@@ -118,6 +121,9 @@ def compare(planner: Planner, tally: Tally, name: str, source: str, preload: lis
     kernel.overrides = {"check": "strict"} if preload is None else {"check": "strict", "preload": chosen[0] if len(chosen) == 1 else chosen}
     strict = kernel.compile()
     loops, refusal, language = our_planner.plan(strict)
+    if strict.ok and strict.generated:
+        tally.generated += 1
+        tally.unknown.update(set(spelling.unknown(strict.generated)) - set(spelling.unknown(source)))  # what the transform wrote, not the user
     if refusal is not None:  # stricter rules leave a plan behind when they only warn
         kernel.overrides = {**kernel.overrides, "check": "warn"}
         loops, _, language = our_planner.plan(kernel.compile())
@@ -167,6 +173,7 @@ def main(argv: list[str]) -> int:
         return 0 if not args.checkout else 2
     try:
         planner = Planner(load_planner(Path(args.checkout)))
+        spelling = Spelling(Path(args.checkout))
     except (ValueError, ImportError) as e:
         print(f"planner-oracle: cannot use this checkout: {e}")
         return 2
@@ -186,7 +193,7 @@ def main(argv: list[str]) -> int:
                 _engine.forget_sources()
             for preload in preloads:
                 try:
-                    compare(planner, tally, name if len(preloads) == 1 else f"{name} preload {preload[0]}", source, preload, sections)
+                    compare(planner, spelling, tally, name if len(preloads) == 1 else f"{name} preload {preload[0]}", source, preload, sections)
                 except Exception as e:  # neither side may fall over
                     tally.unexplained.append(f"{name} preload {preload}: {type(e).__name__}: {e}")
         tallies.append(tally)
@@ -201,6 +208,9 @@ def main(argv: list[str]) -> int:
     for t in tallies:
         for line in t.language:
             print(f"not compared: {line}")
+    unknown = sum((t.unknown for t in tallies), collections.Counter())
+    print(f"generated texts: {sum(t.generated for t in tallies)}, operations or keywords written by the transform that the checkout does not know: " +
+          (", ".join(f"{name} ({n} texts)" for name, n in unknown.most_common()) or "none"))
     unexplained = [u for t in tallies for u in t.unexplained]
     for line in unexplained[:40]:
         print(f"UNEXPLAINED {line}")

@@ -9,7 +9,8 @@ import pytest
 import run as oracle
 from differences import compare_acceptance, compare_plans, compare_refusals, their_rule
 from ours import plan
-from plans import LoopPlan, Permit, Refusal, Site
+from plans import Permit, Refusal, Site
+from spelling import Spelling
 
 from xpto import kernel as kernels
 
@@ -64,3 +65,14 @@ def test_against_a_checkout(capsys):
     if not checkout:
         pytest.skip("no external checkout: set UPSTREAM=dir to compare with its planner (make planner-oracle UPSTREAM=dir)")
     assert oracle.main([checkout, "--count", "40"]) == 0, capsys.readouterr().out
+
+
+def test_spelling_finds_what_a_checkout_does_not_know(tmp_path):
+    language, ops = tmp_path / "python" / "pypto_pro" / "language", tmp_path / "python" / "pypto_pro" / "ir" / "op"
+    language.mkdir(parents=True), ops.mkdir(parents=True)
+    (language / "__init__.py").write_text('__all__ = ["struct_array", "load", "range"]\n\n\ndef struct_array(size, *args, **kwargs): pass\n\n\ndef load(out, tensor, offsets): pass\n')
+    (ops / "system_ops.py").write_text("def set_cross_core(*, pipe, event_id): pass\n")
+    spelling = Spelling(tmp_path)
+    assert spelling.unknown('pl.struct_array(2, "C", a=0)\npl.system.set_cross_core(pipe=pl.PipeType.V, event_id=0)\nfor i in pl.range(3): pl.load(a, b, [0])') == []
+    assert spelling.unknown("pl.system.set_cross_core(pipe=1, id=0)\npl.nothing()\npl.system.nothing()\npl.load(a, b, c, d)") == [
+        "pl.system.set_cross_core(id=)", "pl.nothing", "pl.system.nothing", "pl.load with 4 operands"]
