@@ -181,5 +181,9 @@ const Meaning& meaning_of(isa::Semantics s);
 void access_by_roles(const Call& c, AccessList& list);
 void add_tile(const Call& c, AccessList& list, int operand, bool write);
 void add_tile(AccessList& list, const TileView& v, int operand, bool write, const num::Footprint& bytes);
+/// Warns when bytes that were reached through a tile lie outside its declaration and inside another one's: an index or an offset that
+/// runs past a scratch tile is told by its address, whatever the numbers are. Tiles that are declared on top of each other on purpose
+/// are left alone. `always`: also where no other tile lies.
+void warn_beyond_tile(const Call& c, int operand, const num::Footprint& bytes, bool write, Span at, bool always = false);
 
 } // namespace pto::execute

@@ -43,7 +43,9 @@ num::Footprint bytes_of(std::int64_t address, std::int64_t n) {
 }
 void access_element(const Call& c, AccessList& list, bool write) {
     const Element e = element_of(c);
-    list.add(e.space, e.core, write, 0, bytes_of(e.address, isa::bytes(e.dtype)));
+    const num::Footprint bytes = bytes_of(e.address, isa::bytes(e.dtype));
+    list.add(e.space, e.core, write, 0, bytes);
+    warn_beyond_tile(c, 0, bytes, write, c.site.at, true);
 }
 
 void run_getval(Call& c) {

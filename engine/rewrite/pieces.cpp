@@ -21,6 +21,7 @@ Span Generated::origin(std::int32_t begin, std::int32_t end) const {
 
 void Builder::put(std::string_view text, Span origin, bool verbatim) {
     if (text.empty()) return;
+    m_dropped = 0;
     const std::int32_t begin = std::int32_t(m_out.text.size());
     m_out.text.append(text);
     const std::int32_t end = std::int32_t(m_out.text.size());
@@ -36,6 +37,14 @@ void Builder::put(std::string_view text, Span origin, bool verbatim) {
     m_out.segments.push_back({begin, end, origin, verbatim});
 }
 
+/// Blanks to leave out before `text`: a line loses `column` of them in all, whether they stand in one piece of it or in several
+/// (an insertion that indents a copied line is such a piece).
+std::int32_t Builder::drop(std::string_view text, std::int32_t column) {
+    std::int32_t n = 0;
+    while (at_line_start() && m_dropped < column && std::size_t(n) < text.size() && (text[std::size_t(n)] == ' ' || text[std::size_t(n)] == '\t')) ++n, ++m_dropped;
+    return n;
+}
+
 void Builder::generated(std::string_view text, Span origin) { put(text, origin, false); }
 
 void Builder::verbatim(FileId file, std::int32_t begin, std::int32_t end, std::int32_t column) {
@@ -43,11 +52,7 @@ void Builder::verbatim(FileId file, std::int32_t begin, std::int32_t end, std::i
     while (begin < end) {
         std::int32_t line = std::int32_t(all.find('\n', std::size_t(begin)));
         const std::int32_t stop = line < 0 ? end : std::min(end, line + 1);
-        if (column > 0 && at_line_start()) {
-            std::int32_t drop = 0;
-            while (drop < column && begin + drop < stop && (all[std::size_t(begin + drop)] == ' ' || all[std::size_t(begin + drop)] == '\t')) ++drop;
-            begin += drop;
-        }
+        begin += drop(std::string_view(all).substr(std::size_t(begin), std::size_t(stop - begin)), column);
         put(std::string_view(all).substr(std::size_t(begin), std::size_t(stop - begin)), {file, begin, stop}, true);
         begin = stop;
     }
@@ -62,10 +67,8 @@ void Builder::edited(FileId file, std::int32_t begin, std::int32_t end, std::vec
         while (at < e.text.size()) { // generated lines carry the user's indentation: drop the same columns
             std::size_t stop = e.text.find('\n', at);
             stop = stop == std::string::npos ? e.text.size() : stop + 1;
-            std::size_t drop = 0;
-            if (at_line_start())
-                while (drop < std::size_t(column) && at + drop < stop && e.text[at + drop] == ' ') ++drop;
-            put(std::string_view(e.text).substr(at + drop, stop - at - drop), e.origin, false);
+            at += std::size_t(drop(std::string_view(e.text).substr(at, stop - at), column));
+            put(std::string_view(e.text).substr(at, stop - at), e.origin, false);
             at = stop;
         }
     };

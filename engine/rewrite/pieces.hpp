@@ -26,6 +26,8 @@ class Builder {
   private:
     const SourceMap& m_sources;
     Generated m_out;
+    std::int32_t m_dropped = 0; // blanks that pieces of the present line have lost so far
+    std::int32_t drop(std::string_view text, std::int32_t column);
     bool at_line_start() const { return m_out.text.empty() || m_out.text.back() == '\n'; }
     void put(std::string_view text, Span origin, bool verbatim);
 };

@@ -321,6 +321,7 @@ void run_call(Call& c) {
                     bytes.pieces[0].strides = {0, 0, 0};
                 }
                 c.late_accesses.add(MemorySpace::vec, c.core, r.write, r.tile, bytes);
+                if (r.write) warn_beyond_tile(c, r.tile, bytes, true, c.site.at); // loads of whole registers read past short tiles all the time
             }
         }
     ++c.statistics.vector_calls;
