@@ -1,6 +1,8 @@
 """The folder of one compiled variant: source, generated texts, C++, headers, command lines, report, side by side, named by what is in it."""
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import linecache
 import os
@@ -8,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from xpto import builds
+from xpto import builds, config
 from xpto.errors import PtoError
 
 LIBRARIES = "libraries"  # links to what compilers made of this folder, one a place
@@ -40,11 +42,27 @@ def declared_forms() -> Path:
     raise PtoError(f"the header of declared forms (pto/pto-inst.hpp) is not beside the package {package}")
 
 
+@functools.cache
+def engine() -> tuple[str, ...]:
+    """Which engine and which chips' data: reports hold predicted times. A rebuilt engine of the same version is another one."""
+    from xpto import _engine
+    package = Path(__file__).resolve().parent
+    module = Path(_engine.__file__)
+    parts = [_engine.version()]
+    for file in (module, *sorted(module.parents[2].glob("lib*/libpto_engine*"))):
+        found = file.stat()
+        parts.append(f"{file.name} {found.st_size} {found.st_mtime_ns}")
+    for up in (package.parents[1] / "share/xpto/targets", *[p / "targets" for p in package.parents[:4]]):
+        if up.is_dir():
+            parts += [hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(up.glob("*.json"))]
+            break
+    return tuple(parts)
+
+
 def key(made: Any) -> list[str]:
     """Everything an artefact depends on: what was compiled, what came out, for which chip, by which engine."""
-    from xpto import _engine
     native = made.native
-    parts = [_engine.version(), made.kernel.__name__, native.generated, native.ir(), json.dumps(made.diagnostics, sort_keys=True) if not made.ok else ""]
+    parts = [*engine(), made.kernel.__name__, config.values["check"], repr(sorted(made.kernel.overrides.items())), native.generated, native.ir(), json.dumps(made.diagnostics, sort_keys=True) if not made.ok else ""]
     if made.ok:
         emitted = native.emitted()
         parts += [emitted["chip"], *emitted["command"], *(f"{n}\0{t}" for n, t in sorted(emitted["files"].items()))]
