@@ -65,6 +65,7 @@ class Drawing {
         m_unstable[here->second] = true;
         Diagnostic& d = m_g.report(Code::unstable_distance, e.to.at, "the distance between these two accesses of `" + m_g.model[e.to.buffer].name + "` changes from task to task");
         d.labels.push_back({e.from.at, "the earlier access"});
+        d.advice.push_back("stop sharing the address, or use another preload or number of slots: what shares bytes runs a whole rotation apart here");
     }
 
     /// Accesses of one core to one tile keep their source order only if the tile has a mutex and the access certainly happens.
