@@ -9,6 +9,7 @@
 #include "engine/emit/emit.hpp"
 #include "engine/report/precision.hpp"
 #include "engine/report/sweep.hpp"
+#include "kernel/views/timeline_extras.hpp"
 #include "kernel/views/views.hpp"
 
 #include <nlohmann/json.hpp>
@@ -194,6 +195,8 @@ View render(const std::string& kind, const std::string& json_text, const std::st
     if (kind == "memory") return from_bundle(views::mime_bundle(report::memory_map_from_json(j), {}, options), json_text);
     if (kind == "sync") return from_bundle(views::mime_bundle(report::sync_plan_from_json(j), options), json_text);
     if (kind == "timeline") return from_bundle(views::mime_bundle(report::timeline_from_json(j), options), json_text);
+    if (kind == "comparison")
+        return from_bundle(views::mime_bundle(report::timeline_from_json(j.at("now")), report::timeline_from_json(j.at("then")), options), json_text);
     if (kind == "refusal") return from_bundle(views::mime_bundle(report::refusal_from_json(j), options), json_text);
     throw std::invalid_argument("no report is called " + kind);
 }

@@ -52,16 +52,11 @@ std::string table(const std::vector<std::string>& header, const std::vector<std:
     return out + "</table>\n";
 }
 
-namespace {
-
-/// A JSON text that may stand inside <script>: no "</", no "<!--".
 std::string script_json(const nl::json& j) {
     std::string s = j.dump(-1, ' ', true, nl::json::error_handler_t::replace), out;
     for (char c : s) c == '<' ? out += "\\u003c" : out += c;
     return out;
 }
-
-} // namespace
 
 std::string figure(const Svg& svg, std::string_view alt, const ViewOptions& options) {
     const std::string picture = svg.finish(), key = "x" + content_hash(picture);

@@ -21,6 +21,8 @@ struct ViewOptions {
 inline constexpr std::string_view page_muted = "#707A86";
 
 std::string base64(std::string_view bytes);
+/// A JSON text that may stand inside <script>: no "</", no "<!--".
+std::string script_json(const nl::json& j);
 /// "✔ PROVEN" in its colour, then the rest of the line escaped.
 std::string verdict_html(pto::report::Status status, std::string_view rest);
 std::string font(std::string_view colour, std::string_view text);   // escaped

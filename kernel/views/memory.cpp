@@ -19,7 +19,11 @@ class Map {
         std::vector<pto::isa::Core> cores;
         for (const PlanStage& s : stages) cores.push_back(s.core);
         const std::vector<StageHue> hues = stage_hues(cores);
-        for (std::size_t i = 0; i < stages.size(); ++i) m_hue[stages[i].name] = hues[i].hue;
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            m_hue[stages[i].name] = hues[i].hue;
+            m_delay[stages[i].name] = stages[i].delay;
+            m_beats = std::max(m_beats, stages[i].delay + 1);
+        }
     }
 
     void draw() {
@@ -94,6 +98,7 @@ class Map {
         while (double(step) * scale < 110) step *= 2;
         for (std::int64_t a = 0; double(a) <= shown && a <= whole; a += step) m_svg.text(std::min(x(a), x0 + bar_width - 18), tick, Type::small, hex(a), a == 0 ? Anchor::start : Anchor::middle);
         double next = tick + 8;
+        if (std::any_of(m.overlaps.begin(), m.overlaps.end(), [](const MemoryOverlap& o) { return o.lawful; })) next = beats(m, next, x);
         for (const MemoryOverlap& o : m.overlaps) {
             m_svg.path("M" + number(x(o.from)) + " " + number(next) + "v5H" + number(std::max(x(o.to), x(o.from) + 2)) + "v-5", o.lawful ? "axis" : "sbad");
             std::string s = clip_middle(o.first) + say(" and ", " 与 ") + clip_middle(o.second) + say(" share ", " 共用 ") + hex(o.from) + "–" + hex(o.to) + (o.note.empty() ? "" : ", " + o.note);
@@ -106,6 +111,37 @@ class Map {
             next += 16;
         }
         return next + 14;
+    }
+
+    /// One line a beat of the steady loop: which task holds which slot, from the beat of its producer to that of its last user.
+    template <class X> double beats(const MemorySpaceMap& m, double y, const X& x) {
+        const int lines = std::min(m_beats, 8);
+        if (lines < 2) return y;
+        for (int b = 0; b < lines; ++b, y += 13) {
+            m_svg.text(x0 - 8, y + 10, Type::small, say("beat b", "拍 b") + (b ? "+" + std::to_string(b) : ""), Anchor::end);
+            m_svg.rect(x0, y, bar_width, 11, 0, "lane");
+            for (const MemoryGroup& g : m.groups) {
+                int first = -1, last = -1;
+                std::string holder;
+                for (const std::string& s : g.stages) {
+                    const auto d = m_delay.find(s);
+                    if (d == m_delay.end()) continue;
+                    if (first < 0 || d->second < first) first = d->second, holder = s;
+                    last = std::max(last, d->second);
+                }
+                if (first < 0) continue;
+                for (int task = b - last; task <= b - first; ++task) { // counted from task b
+                    const std::int32_t slot = ((task % g.slots) + g.slots) % g.slots;
+                    const std::int64_t from = g.address + slot * (g.stride > 0 ? g.stride : g.slot_bytes);
+                    const double a = x(from), w = x(from + g.slot_bytes) - a - 1;
+                    const std::string when = task == 0 ? "b" : task > 0 ? "b+" + std::to_string(task) : "b" + std::to_string(task);
+                    m_svg.rect(a, y, w, 11, 0, hue(holder) >= 0 ? "q" + std::to_string(hue(holder)) : "neutral", {}, g.name + " " + std::to_string(slot) + say(" holds task ", " 持有任务 ") + when);
+                    const std::string label = clip_middle(g.name, 10) + " " + when;
+                    if (w > text_width(label, 10.5) * 1.1 + 2) m_svg.text(a + w / 2, y + 9.5, Type::small, label, Anchor::middle, hue(holder) >= 0 ? "c" + std::to_string(hue(holder)) : "");
+                }
+            }
+        }
+        return y + 6;
     }
 
     template <class X> void group(const MemorySpaceMap& m, const MemoryGroup& g, double y, const X& x) {
@@ -140,7 +176,8 @@ class Map {
     const MemoryMap& m_map;
     const bool m_zh;
     Svg& m_svg;
-    std::map<std::string, int> m_hue;
+    std::map<std::string, int> m_hue, m_delay;
+    int m_beats = 0;
 };
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -6,5 +6,6 @@
 namespace xpto::views {
 
 std::string_view figure_script();   // share/xpto/views/figure.js
+std::string_view timeline_script(); // share/xpto/views/timeline.js
 
 } // namespace xpto::views

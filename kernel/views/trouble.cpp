@@ -1,58 +1,13 @@
-/// Hang and race: what stopped, what nothing orders.
-#include "kernel/views/views.hpp"
+/// Race: what nothing orders.
+#include "kernel/views/trouble.hpp"
 
 #include "engine/report/text.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace xpto::views {
 
 using namespace pto::report;
-
-namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-std::string heading(Status s, const std::string& text) {
-    const std::string line = first_line(text), w(word(s));
-    return verdict_html(s, line.rfind(w, 0) == 0 ? line.substr(std::min(line.size(), w.size() + 2)) : line) + "<br>\n";
-}
-
-std::map<std::string, int> hues_of(const std::vector<PlanStage>& stages) {
-    std::vector<pto::isa::Core> cores;
-    for (const PlanStage& s : stages) cores.push_back(s.core);
-    const std::vector<StageHue> hues = stage_hues(cores);
-    std::map<std::string, int> out;
-    for (std::size_t i = 0; i < stages.size(); ++i) out[stages[i].name] = hues[i].hue;
-    return out;
-}
-
-} // namespace
-
-nl::json mime_bundle(const Hang& h, const SyncPlan* plan, const ViewOptions& options) {
-    const bool zh = options.language == Language::zh;
-    const std::string text = to_text(h, options.language);
-    std::string body = heading(status(h), text);
-    const std::string rest = text.substr(std::min(text.size(), first_line(text).size() + 1));
-    body += pre(rest);
-    if (!h.stuck.empty()) {
-        std::vector<std::vector<std::string>> rows;
-        for (const StuckPipe& s : h.stuck)
-            rows.push_back({s.cause ? (zh ? "原因" : "cause") : (zh ? "后果" : "follows"), s.cores + " " + s.pipe, s.waits_for, s.before, s.id >= 0 ? std::to_string(s.sets) + (zh ? " / " : " of ") + std::to_string(s.waits) : "", text_of(s.place)});
-        body += table(zh ? std::vector<std::string>{"", "流水", "等待", "之前", "set / wait", "位置"} : std::vector<std::string>{"", "pipe", "waits for", "before", "sets of waits", "place"}, rows);
-    }
-    if (plan)
-        for (const PlanLoop& loop : plan->loops) body += figure(draw(*plan, loop, options), "sync plan of " + h.kernel, options);
-    std::vector<std::vector<std::string>> counters;
-    for (const CounterState& c : h.counters) counters.push_back({std::to_string(c.id), c.what, std::to_string(c.sets), std::to_string(c.waits), c.awaited ? (zh ? "等待中" : "awaited") : ""});
-    if (!counters.empty()) body += details(zh ? "非零或被等待的计数器" : "Counters that are not zero or are awaited", table({"id", "", "sets", "waits", ""}, counters, "rlrrl"), false);
-    std::string queues;
-    for (const StuckPipe& s : h.stuck)
-        if (!s.queue.empty()) queues += s.cores + " " + s.pipe + ": " + join(s.queue, "; ") + "\n";
-    if (!queues.empty()) body += details(zh ? "各流水后面排队的指令" : "What queues behind each pipe", pre(queues), false);
-    return bundle(text, std::move(body));
-}
 
 Svg draw(const Race& r, const std::vector<PlanStage>& stages, const ViewOptions& options) {
     const bool zh = options.language == Language::zh;

@@ -44,6 +44,7 @@ Svg draw(const report::Timeline& timeline, const ViewOptions& options);
 Svg draw(const report::MemoryMap& map, const std::vector<report::PlanStage>& stages, const ViewOptions& options);
 Svg draw(const report::Precision& precision, const ViewOptions& options);
 Svg draw(const report::Sweep& sweep, const ViewOptions& options);
+Svg draw(const report::Hang& hang, const std::vector<report::PlanStage>& stages, const ViewOptions& options);
 Svg draw(const report::Race& race, const std::vector<report::PlanStage>& stages, const ViewOptions& options);
 std::string html(const report::Panel& panel, const ViewOptions& options);
 std::string html(const report::SyncPlan& plan, const ViewOptions& options, bool with_verdict = true);
