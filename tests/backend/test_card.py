@@ -147,6 +147,23 @@ def test_launches_of_one_stream_end_in_order(card, copy_kernel):
     assert np.array_equal(second.wait().arguments()["y"], x)
 
 
+def test_a_stream_returns_at_once_and_ends_in_order(card, copy_kernel):
+    import xpto
+    card.plays("slow=200")
+    (x, y), z = data(), np.zeros((32, 32), np.float32)
+    stream = xpto.Stream("npu:0")
+    copy_kernel[stream, 1](x, y)
+    assert not y.any()
+    copy_kernel[stream, 1](y, z)
+    stream.synchronize()
+    assert np.array_equal(y, x) and np.array_equal(z, x)
+    on_sim = xpto.Stream("sim")
+    z[:] = 0
+    copy_kernel[on_sim, 1](x, z)
+    on_sim.synchronize()
+    assert np.array_equal(z, x)
+
+
 def test_an_interrupt_is_honest(card, copy_kernel, capsys):
     card.plays("slow=3000")
     x, y = data()

@@ -24,6 +24,7 @@ _FUNCTIONS = {
     "profile": "xpto.profile",
     "devices": "xpto.places",
     "register_op": "xpto.torch_op",
+    "Stream": "xpto.device_stream",
     "PtoError": "xpto.errors",
     "CompileError": "xpto.errors",
     "LaunchError": "xpto.errors",

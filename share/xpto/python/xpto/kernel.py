@@ -5,7 +5,7 @@ import inspect
 import warnings
 from typing import Any, Callable, Mapping
 
-from xpto import _engine, arguments, config, places, sources, tiling_keys
+from xpto import _engine, arguments, config, device_stream, places, sources, tiling_keys
 from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError, LaunchWarning
 from xpto.results import Compilation, Run
 
@@ -89,7 +89,7 @@ class OperatorKernel:
         if not 2 <= len(items) <= 4:
             raise LaunchTypeError(f"{self.__name__}[...]: write [block_dim], [stream, block_dim], [stream, block_dim, key] or "
                                   "[stream, block_dim, key, dtypes]")
-        _, block_dim, *rest = items
+        stream, block_dim, *rest = items
         if isinstance(block_dim, bool) or not isinstance(block_dim, int):
             raise LaunchTypeError(f"{self.__name__}[...]: block_dim must be an int, got {type(block_dim).__name__}")
         if block_dim <= 0:
@@ -102,7 +102,10 @@ class OperatorKernel:
                 dtypes = rest[0]
 
         def call(*args: Any, **kwargs: Any) -> None:
-            self.launch(args, kwargs, block_dim=block_dim, tiling_key=key, datatype=dtypes)
+            if isinstance(stream, device_stream.Stream):  # of another kind (None, torch's): the session's device, done when it returns
+                stream.launch(self, args, kwargs, block_dim=block_dim, tiling_key=key, datatype=dtypes)
+            else:
+                self.launch(args, kwargs, block_dim=block_dim, tiling_key=key, datatype=dtypes)
 
         return call
 
