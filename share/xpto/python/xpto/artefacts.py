@@ -80,7 +80,11 @@ def folder(made: Any) -> Path:
 
 
 def link(made: Any, place: str, build: Path) -> None:
-    """Links a build (a folder with libraries) beside the texts it was made of. Its absence harms nothing, so failures are silent."""
+    """Links a build (a folder with libraries) beside the texts it was made of. Its absence harms nothing, so failures are silent. Texts that are no
+    compilation's own, edited ones for example, have no folder to link it in."""
+    from xpto.results import Compilation
+    if not isinstance(made, Compilation):
+        return
     try:
         target = folder(made) / LIBRARIES / place
         if target.is_symlink() and os.readlink(target) == str(build):
