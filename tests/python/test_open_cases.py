@@ -1,11 +1,14 @@
 """Public cases with known answers: what must be accepted, what refused and with which words, layouts and addresses."""
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import support
 from support import errors, load
 
+from xpto import cli
 from xpto.errors import CompileError, HazardError, LaunchError
 
 
@@ -191,3 +194,60 @@ def test_pre_03_and_04_casts():
     load(text)["casts"][None, 1](x, even, away, half)
     assert even[0, 0].item() == 1.015625 and away[0, 0].item() == 1.0234375
     assert half[1, :6].tolist() == [65504.0, 65504.0, 65504.0, float("inf"), float("inf"), float("-inf")]
+
+
+WHOLE_FILES = {
+    "program class": ("""import pypto.language as pl
+
+
+@pl.program
+class VectorAdd:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, a: pl.Tensor[[128, 128], pl.FP32], out: pl.Out[pl.Tensor[[128, 128], pl.FP32]]) -> pl.Tensor[[128, 128], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP):
+            for i in pl.pipeline(4, stage=2):
+                x = pl.load(a, [i * 32, 0], [32, 128])
+                pl.store(pl.add(x, x), [i * 32, 0], out)
+        return out
+""", 1, "pypto.language"),
+    "Out annotation": ("""import pypto_pro.language as pl
+
+
+@pl.jit
+def add(a: pl.Tensor[[128, 128], pl.DT_FP32], out: pl.Out[pl.Tensor[[128, 128], pl.DT_FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.auto_chunk]):
+        for i in pl.pipeline(4, stage=2):
+            x = pl.load(a, [i * 32, 0], [32, 128])
+            pl.store(pl.add(x, x), [i * 32, 0], out)
+""", 5, "pl.Out"),
+    "body only": ("""import pypto_pro.language as pl
+
+
+@pl.jit
+def add(a: pl.Tensor[[128, 128], pl.DT_FP32], b: pl.Tensor[[128, 128], pl.DT_FP32]):
+    for i in pl.parallel(4):
+        x = pl.slice(a, [32, 128], [i * 32, 0])
+        b = pl.assemble(b, pl.add(x, x), [i * 32, 0])
+    return b
+""", 6, "pl.parallel"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_FILES)
+def test_rej_07_a_whole_file_of_the_other_dialect(name, tmp_path, capsys):
+    source, line, word = WHOLE_FILES[name]
+    # as a file: refused once, at the first word
+    path = tmp_path / "whole.py"
+    path.write_text(source)
+    assert cli.main(["compile", str(path), "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    found = data["diagnostics"]
+    assert len(found) == 1 and found[0]["code"] == "PTO-other-dialect" and found[0]["line"] == line and word in found[0]["message"]
+    assert "different project" in found[0]["message"]
+    # as a cell
+    try:
+        kernels = load(source)
+        said = str(errors(kernels["add"].compile()))
+    except Exception as e:
+        said = str(e)
+    assert said.count("different project") == 1 and word in said, said

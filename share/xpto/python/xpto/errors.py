@@ -37,6 +37,14 @@ class HazardError(PtoError, RuntimeError):
     """A run that would race, hang or read what was never written; `report` holds the findings. Buffers are as before."""
 
 
+class OtherDialectName(PtoError, AttributeError):
+    """A word of another project's language under `pl`; hasattr() still answers."""
+
+
+class OtherDialectImport(PtoError, ImportError):
+    """The module of another project's language."""
+
+
 class LaunchWarning(UserWarning):
     """A launch that ran, with a grid that devices have been reported to stumble over."""
 

@@ -81,6 +81,9 @@ class _Loader(importlib.abc.Loader):
 
 class StandInFinder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:
+        if fullname == "pypto.language" and not _real_root(fullname):
+            from xpto import dialect
+            raise dialect.missing_module(fullname)
         if fullname in _KNOWN and not _real_root(fullname):
             return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=True)
         return None

@@ -65,7 +65,7 @@ class StaticFile:
         self.problems: dict[str, str] = {}
         self.kernels: list[kernels.OperatorKernel] = []
         self.names: list[str] = []
-        self._tree = ast.parse(text, self.path)
+        self.tree = ast.parse(text, self.path)
         safe = dict(vars(builtins))
         safe["__import__"] = _Importer()
         safe["print"] = lambda *a, **k: None
@@ -79,8 +79,8 @@ class StaticFile:
         previous = sys.modules.get(module.__name__)
         sys.modules[module.__name__] = module
         try:
-            self._evaluate(self._tree.body, self.globals, None)
-            self._inside_functions(self._tree.body, {})
+            self._evaluate(self.tree.body, self.globals, None)
+            self._inside_functions(self.tree.body, {})
         finally:
             sys.path.remove(folder)
             if previous is None:
@@ -132,7 +132,7 @@ class StaticFile:
     def _futures(self) -> set[str]:
         found = getattr(self, "_future_names", None)
         if found is None:
-            found = {a.name for s in self._tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__" for a in s.names}
+            found = {a.name for s in self.tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__" for a in s.names}
             self._future_names = found
         return found
 

@@ -112,6 +112,12 @@ def main(argv: list[str]) -> int:
         results += [_failed(name, "PTO-definition", f"the definition could not be evaluated: {why}", args.file)
                     for name, why in file.problems.items() if name not in file.names and not args.kernel]
     if not chosen and not args.all_kernels:
+        from xpto import dialect
+        if (place := dialect.found_in(file.tree)) is not None:
+            data = _failed("", "PTO-other-dialect", dialect.sentence(place[2]), args.file)
+            data["diagnostics"][0].update(line=place[0], column=place[1])
+            print(json.dumps(data, ensure_ascii=False) if args.json else f"REFUSED  {args.file}:{place[0]}:{place[1]}: {dialect.sentence(place[2])}")
+            return 1
         print(f"xpto compile: {args.file} defines no kernel; decorate a function with @pl.jit", file=sys.stderr)
         return 2
     if args.json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from xpto import _engine
+from xpto import _engine, dialect
 from xpto.language import _objects
 from xpto.language._objects import DType, Name, Ptr, Tensor, Tile, TileType, TilingKeyField
 from xpto.language._decorators import (function, inline, jit, kernel, parse, program, simt_function,
@@ -69,6 +69,8 @@ MemRef = _Hint("pl.MemRef")
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in dialect.WORDS:
+        raise dialect.missing_name(name)
     near = _engine.nearest_operation(name)
     hint = f"; did you mean pl.{near}?" if near else ""
     raise AttributeError(f"pypto_pro.language has no {name!r}{hint}")
