@@ -41,12 +41,10 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         }
         return t.stride[std::size_t(axis)];
     };
-    // How the window walks: as set_stride says, in logical elements; the declared strides of packed 4-bit tensors count
-    // bytes.
-    auto walk = [&](int axis) -> std::int64_t {
-        const int last = axis - (t.rank - 2);
-        if (axis >= 0 && last >= 0 && t.window_stride[std::size_t(last)] >= 0)
-            return t.window_stride[std::size_t(last)];
+    // How the window walks: as set_stride says, for the tile's rows and columns whichever axes they are, in logical
+    // elements; the declared strides of packed 4-bit tensors count bytes.
+    auto walk = [&](int axis, std::size_t direction) -> std::int64_t {
+        if (t.window_stride[direction] >= 0) return t.window_stride[direction];
         if (w.bits < 8 && axis >= 0) return axis == t.rank - 1 ? 1 : stride(axis) * 2;
         return stride(axis);
     };
@@ -94,7 +92,7 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
         w.row_at *= pair_rows;
         w.col_at *= pair_cols;
     } else {
-        w.map = num::window_map(walk(w.row_axis), walk(w.col_axis), w.bits);
+        w.map = num::window_map(walk(w.row_axis, 0), walk(w.col_axis, 1), w.bits);
         base += row_at * stride(w.row_axis) + col_at * stride(w.col_axis);
     }
     w.address = t.address + base * unit / 8;

@@ -161,11 +161,11 @@ class Regions {
         } else {
             const int bits = isa::bits(x.dtype);
             const std::int64_t base = x.address + element * bits / 8;
-            const auto walk = [&](std::int32_t axis) { // set_stride changes how the window walks, not where it starts
-                const std::int32_t last = axis - (x.rank - 2);
-                return axis < 0 ? 0 : last >= 0 && x.window_stride[std::size_t(last)] >= 0 ? x.window_stride[std::size_t(last)] : x.stride[std::size_t(axis)];
+            const auto walk = [&](std::int32_t axis, std::size_t direction) { // set_stride changes how the window walks, not where it starts
+                if (x.window_stride[direction] >= 0) return x.window_stride[direction];
+                return axis < 0 ? 0 : x.stride[std::size_t(axis)];
             };
-            const isa::TileMap map = x.layout == Layout::nz && p >= 0 ? isa::gm_nz_map(x.shape[std::size_t(p)], bits) : isa::window_map(walk(p), walk(q), bits);
+            const isa::TileMap map = x.layout == Layout::nz && p >= 0 ? isa::gm_nz_map(x.shape[std::size_t(p)], bits) : isa::window_map(walk(p, 0), walk(q, 1), bits);
             r = &add(tensor_at, MemorySpace::ddr, is_store, isa::footprint(map, base, row, col, rows, cols));
         }
         r->tensor = x.tensor;

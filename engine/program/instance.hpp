@@ -26,7 +26,7 @@ struct TensorValue {
     std::int64_t address = 0;
     std::int32_t rank = 0;
     std::array<std::int64_t, 8> shape{}, stride{};
-    std::array<std::int64_t, 2> window_stride{-1, -1}; // last two axes as set_stride left them: how a window walks. Offsets count in `stride`
+    std::array<std::int64_t, 2> window_stride{-1, -1}; // rows and columns of the tile as set_stride left them: how a window walks. Offsets count in `stride`
     ir::TensorId tensor;
 };
 

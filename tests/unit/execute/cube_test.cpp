@@ -28,7 +28,7 @@ std::vector<double> product(const Matrix& a, const Matrix& b, int m, int n, int 
 }
 
 struct Options {
-    bool a_turned = false, b_turned = false;
+    bool a_turned = false, b_turned = false, say_strides = false;
     DType out_type = DType::fp32;
     std::vector<std::pair<std::string_view, ir::AttributeValue>> store;
     bool bias = false;
@@ -57,6 +57,10 @@ execute::Outcome matmul(Matrix& a, Matrix& b, Matrix& out, int m, int n, int k, 
         c.op("set_validshape", {tile, ir::ExprList{c.num(rows), c.num(cols)}});
     };
     shape(xa, m, k), shape(xb, k, n), shape(l, m, k), shape(r, k, n), shape(x, m, n);
+    if (o.say_strides) { // what the strides are anyway, in the tile's rows and columns
+        c.op("set_stride", {ta, ir::ExprList{c.num(o.a_turned ? 1 : k), c.num(o.a_turned ? m : 1)}});
+        c.op("set_stride", {tb, ir::ExprList{c.num(o.b_turned ? 1 : n), c.num(o.b_turned ? k : 1)}});
+    }
     const FunctionBuilder::Keywords turned{{"order", ir::ExprList{c.num(1), c.num(0)}}};
     c.op("load", {xa, ta, ir::ExprList{c.num(0), c.num(0)}}, o.a_turned ? turned : FunctionBuilder::Keywords{});
     c.op("load", {xb, tb, ir::ExprList{c.num(0), c.num(0)}}, o.b_turned ? turned : FunctionBuilder::Keywords{});
@@ -96,7 +100,7 @@ TEST_CASE("products over types, transposed loads and ragged shapes") {
                        b = bt ? random_matrix(generator, t, n, k) : random_matrix(generator, t, k, n);
                 Matrix out(DType::fp32, m, n);
                 Options o;
-                o.a_turned = at, o.b_turned = bt;
+                o.a_turned = at, o.b_turned = bt, o.say_strides = t == DType::fp16;
                 const auto result = matmul(a, b, out, m, n, k, o);
                 INFO(isa::name(t) << " " << m << "x" << n << "x" << k << (at ? " A turned" : "")
                                   << (bt ? " B turned" : "") << "\n"
