@@ -202,7 +202,11 @@ void move(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
         c.report(Code::offset_count, c.at(op, stmt, 2), std::to_string(offset->size()) + " offsets; a move takes [row, column]");
         return;
     }
-    bool inside = a[0] <= b[0] && a[1] <= b[1], inserts = b[0] <= a[0] && b[1] <= a[1] && a != b;
+    // An NZ tile lands in a ZN one as its transpose; offsets count in the source's rows and columns then.
+    const bool turns = to == MemorySpace::mat && (dst->type.layout == isa::Layout::zn) != (src->type.layout == isa::Layout::zn);
+    const std::array<std::int32_t, 2> into = turns ? std::array{a[1], a[0]} : a;
+    bool inside = a[0] <= b[0] && a[1] <= b[1], inserts = b[0] <= into[0] && b[1] <= into[1] && into != b;
+    if (inserts) inside = false;
     if (!inside && !inserts) {
         c.report(Code::move_shape, stmt.at, shapes + "; one must fit into the other");
         return;
@@ -210,7 +214,7 @@ void move(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     for (std::size_t i = 0; i < 2; ++i) {
         auto v = c.constant((*offset)[i]);
         if (!v) continue;
-        std::int64_t large = inside ? b[i] : a[i], small = inside ? a[i] : b[i];
+        std::int64_t large = inside ? b[i] : into[i], small = inside ? a[i] : b[i];
         const char* what = i == 0 ? "row" : "column";
         if (*v < 0 || *v > large)
             c.report(Code::load_offset_range, c.at(op, stmt, 2), std::string(what) + " offset " + std::to_string(*v) + " is outside 0 to " + std::to_string(large));

@@ -124,6 +124,10 @@ TEST_CASE("a move with an offset extracts or inserts", "[check]") {
     CHECK(only(move(tile_type(64, 64, M::left), tile_type(64, 256, M::mat), 0, 257), Code::load_offset_range, "column offset 257 is outside 0 to 256"));
     CHECK(only(move(tile_type(64, 64, M::left), tile_type(64, 256, M::mat), 0, 200), Code::window_range, "column offset 200 plus 64 ends at 264, beyond 256 of `src`"));
     CHECK(only(move(tile_type(128, 64, M::left), tile_type(64, 256, M::mat), 0, 0), Code::move_shape, "one must fit into the other"));
+    isa::TileType zn = tile_type(128, 64, M::mat, D::fp16), nz = tile_type(32, 128, M::vec, D::fp16); // an NZ tile lands in ZN as its transpose
+    zn.layout = isa::Layout::zn, nz.layout = isa::Layout::nz;
+    CHECK(move(zn, nz, 32, 0).empty());
+    CHECK(only(move(zn, nz, 40, 0), Code::window_range, "row offset 40 plus 32 ends at 72, beyond 64 of `dst`"));
 }
 
 TEST_CASE("a split over both vector cores fits half-size tiles and converts nothing", "[check]") {
