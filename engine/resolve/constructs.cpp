@@ -68,7 +68,7 @@ Value Target::construct(std::string_view name, const Expr& e, bool& known) {
         if (name == "section_cube" || name == "section_vector") return fail(Code::with_form, e.at, "a section stands outside a with");
         if (name.substr(0, 5) == "simt.") {
             m_final = true;
-            return fail(Code::simt_unsupported, e.at, "`pl." + std::string(name) + "` belongs to the SIMT layer");
+            return fail(Code::simt_unsupported, e.at, "`pl." + std::string(name) + "` belongs to SIMT functions, which do not compile here: write the loop as a @pl.vector_function or with tile operations");
         }
         break;
     default: break;

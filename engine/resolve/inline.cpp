@@ -122,7 +122,7 @@ Value Target::call_function(const Value& f, const Expr& e) {
     switch (ref.kind) {
     case FunctionRef::Kind::vector: return call_vector(f, e);
     case FunctionRef::Kind::kernel: return fail(Code::not_callable, e.args[0].at, "`" + ref.name + "` is a kernel; a kernel cannot call another");
-    case FunctionRef::Kind::simt: return fail(Code::simt_unsupported, e.args[0].at, "`" + ref.name + "` is a SIMT function");
+    case FunctionRef::Kind::simt: return fail(Code::simt_unsupported, e.args[0].at, "`" + ref.name + "` is a SIMT function; those do not compile here: write it as a @pl.vector_function or with tile operations");
     default: break;
     }
     if (!ref.function) {
