@@ -83,7 +83,7 @@ def _counted(self: Any, *args: Any, **kwargs: Any) -> Any:
         _note(what="refused", kind=type(e).__name__, status=getattr(e.report, "status", ""), why=_first_line(e), code=e.code,
               seconds=time.perf_counter() - begin)
         raise
-    _note(what="done", findings=findings or _findings(run), seconds=time.perf_counter() - begin)
+    _note(what="done", findings=_findings(run) or findings, seconds=time.perf_counter() - begin)
     return run
 
 

@@ -7,6 +7,7 @@ Classes, of which the first two are right:
     refused as expected    the test expects an error, and ours came where it was expected
     refused, other words   the same, but the test compares the text with upstream's own
     race, values right     the values are right, and the order of the kernel's operations is not ensured: each race is named
+    not proven, values right  the proof refuses the kernel, and this run of it found nothing
     race, values wrong     with a race, and wrong
     wrong                  without one
     refused                a kernel or a launch that upstream accepts
@@ -46,7 +47,9 @@ def classify(row: dict[str, Any]) -> str:
     if row["outcome"] == "passed":
         if row["launches"] == 0:
             return "refused as expected" if row.get("refused") or expected else "no launch"
-        return "race, values right" if row["hazards"] else "passed"
+        if not row["hazards"]:
+            return "passed"
+        return "not proven, values right" if all(h["kind"].startswith("PTO-") for h in row["hazards"]) else "race, values right"
     if expected and expected[-1] == "other words" and exception == "AssertionError" and "Regex" in why:
         return "refused, other words"
     if any(mark in why for mark in NEWER_TORCH) and exception != "CompileError":
