@@ -1,8 +1,8 @@
 /// Slices packed for the canvas script (share/xpto/views/timeline.js). Times are core cycles.
 ///
 /// Raw: per lane the intervals by start, each as varint(start - end of the one before), varint(length), a byte kind << 5 | stage + 1, and
-/// for bars zigzag varint(task - task before). Binned: three levels, per lane and bin the stage with the most time, its share, the
-/// share of everything busy and of paid waits, a byte each.
+/// for bars zigzag varint(task - task before). Binned: three levels, per lane and bin the two stages with the most time and their shares,
+/// the share of everything busy and of paid waits, a byte each.
 #include "kernel/views/timeline_chart.hpp"
 #include "kernel/views/timeline_extras.hpp"
 
@@ -16,7 +16,7 @@ using namespace timeline;
 namespace {
 
 constexpr std::size_t most_raw = 100'000;
-constexpr int levels[] = {1024, 8192, 32768};
+constexpr int levels[] = {1024, 4096, 16384};
 enum Kind : std::uint8_t { bar_kind, paid_kind, free_kind, core_kind };
 
 void varint(std::string& out, std::uint64_t v) {
@@ -68,13 +68,16 @@ std::string binned(const Lane& l, std::size_t stages, Ticks total, int n) {
     const auto share = [&](Ticks v) { return char(std::uint8_t(std::clamp<double>(double(v) / whole * 255 + 0.5, 0, 255))); };
     for (const Bin& b : bins(l, stages, 0, total, n)) {
         Ticks busy = 0, paid = 0;
-        std::size_t most = 0;
+        std::size_t most = 0, second = stages;
         for (std::size_t s = 0; s <= stages; ++s) {
             busy += b.busy[s], paid += b.paid[s];
-            if (b.busy[s] > b.busy[most]) most = s;
+            if (b.busy[s] > b.busy[most]) second = most, most = s;
+            else if (s != most && b.busy[s] >= b.busy[second]) second = s;
         }
-        out += char(most == stages ? 0 : std::min<std::size_t>(most + 1, 31));
-        out += share(b.busy[most]);
+        for (std::size_t s : {most, second}) {
+            out += char(s == stages ? 0 : std::min<std::size_t>(s + 1, 31));
+            out += share(s == second && second == most ? 0 : b.busy[s]);
+        }
         out += share(busy);
         out += share(paid);
     }

@@ -44,7 +44,9 @@ Svg draw(const Race& r, const std::vector<PlanStage>& stages, const ViewOptions&
         svg.text(24, y[i] + 16, Type::bold, clip_to(a.core + " " + a.pipe, 128, 11.5, true));
         svg.text(24, y[i] + 31, Type::small, clip_to(std::string(a.writes ? (zh ? "写 " : "write, ") : (zh ? "读 " : "read, ")) + text_of(a.place), 128, 10.5));
         svg.rect(x[i], y[i] + 8, width[i], 24, 2, f == hues.end() ? "neutral" : "h" + std::to_string(f->second), {}, a.text);
-        const std::string label = clip_middle(a.stage) + (a.task >= 0 ? (zh ? " 任务 " : " task ") + std::to_string(a.task) : "");
+        std::string label = clip_middle(a.stage) + (a.task >= 0 ? (zh ? " 任务 " : " task ") + std::to_string(a.task) : "");
+        if (label.empty() && !a.iteration.empty()) label = zh ? "第 " + a.iteration + " 次迭代" : "iteration " + a.iteration;
+        if (label.empty() && a.block >= 0) label = "block " + std::to_string(a.block);
         if (text_width(label, 10.5, true) * 1.1 <= width[i]) svg.text(x[i] + width[i] / 2, y[i] + 24, Type::label, label, Anchor::middle, f == hues.end() ? "" : "c" + std::to_string(f->second));
         else if (x[i] > 420) svg.text(x[i] - 6, y[i] + 24, Type::label, clip_to(label, 230, 10.5, true), Anchor::end);
         else svg.text(x[i] + width[i] + 6, y[i] + 24, Type::label, clip_to(label, 230, 10.5, true));

@@ -63,7 +63,7 @@ var seek = function (r) { // first interval that ends after the left edge
   return a;
 };
 var alpha = function (g, t) { return (follow && g !== follow) || (task >= 0 && t !== task) ? 0.18 : 1; };
-var label = function (v) { return cyc ? Math.round(v).toLocaleString('en') : (v / data.rate).toFixed(span / data.rate < 0.5 ? 3 : span / data.rate < 5 ? 2 : 1); };
+var label = function (v) { return cyc ? Math.round(v).toLocaleString('en') : (v / data.rate).toFixed(span < data.rate / 2 ? 3 : span < 5 * data.rate ? 2 : span < 50 * data.rate ? 1 : 0); };
 var draw = function () {
   theme = isDark() ? 1 : 0;
   var c = theme ? data.dark : data.light, ctx = canvas.getContext('2d'), ratio = window.devicePixelRatio || 1;
@@ -76,7 +76,7 @@ var draw = function () {
     ctx.fillStyle = c[6]; ctx.fillRect(X(v), top + 14, 1, H - top - 40);
     ctx.fillStyle = c[3]; ctx.textAlign = 'center'; ctx.fillText(label(v), Math.min(X(v), X1 - 10), H - 12);
   }
-  ctx.textAlign = 'right'; ctx.fillStyle = c[3]; ctx.fillText(cyc ? say('cycles', '周期') : 'µs', X0 - 12, H - 12);
+  ctx.textAlign = 'right'; ctx.fillStyle = c[3]; ctx.fillText(cyc ? say('cycles', '周期') : 'µs', X0 - 24, H - 12);
   data.lanes.forEach(function (l) {
     var mid = l.y + l.h / 2, h = l.tall ? 24 : 14;
     ctx.globalAlpha = 1;
@@ -107,7 +107,8 @@ var slices = function (ctx, l, mid, h, c) {
       ctx.fillRect(a, mid - h / 2, Math.max(1, b - a - (b - a > 4 ? 0.7 : 0)), h);
       if (b - a > 30 && r.t[i] >= 0) {
         var left = Math.max(a, X0), right = Math.min(b, X1);
-        ctx.fillStyle = ink(colour(r.g[i])); ctx.textAlign = 'center'; if (right - left > 28) ctx.fillText((r.g[i] || '*') + ':' + r.t[i], (left + right) / 2, mid + 0.5);
+        var words = (r.g[i] || '*') + ':' + r.t[i];
+        ctx.fillStyle = ink(colour(r.g[i])); ctx.textAlign = 'center'; if (right - left > ctx.measureText(words).width + 4) ctx.fillText(words, (left + right) / 2, mid + 0.5);
       }
     } else if (r.k[i] === 1) {
       ctx.globalAlpha *= 0.35; ctx.fillRect(a, mid - 7, b - a, 14); ctx.globalAlpha /= 0.35;
@@ -127,16 +128,17 @@ var slices = function (ctx, l, mid, h, c) {
   });
 };
 var level = function (l) { // the coarsest with at least a bin for a pixel
-  for (var i = 0; i < l.bins.length - 1; i++) if (l.bins[i].length / 4 * span / data.total >= X1 - X0) return l.bins[i];
+  for (var i = 0; i < l.bins.length - 1; i++) if (l.bins[i].length / 6 * span / data.total >= X1 - X0) return l.bins[i];
   return l.bins[l.bins.length - 1];
 };
 var levels = function (ctx, l, mid, h) {
-  var b = level(l), n = b.length / 4, per = data.total / n, i = Math.max(0, Math.floor(from / per));
+  var b = level(l), n = b.length / 6, per = data.total / n, i = Math.max(0, Math.floor(from / per)), put = function (v, g, f) {
+    ctx.globalAlpha = f * (g < 0 ? 1 : alpha(g, -1)); ctx.fillStyle = colour(Math.max(0, g)); ctx.fillRect(a, y0 - v * h, w, v * h); y0 -= v * h;
+  };
   for (; i < n && i * per < from + span; i++) {
-    var a = X(i * per), w = Math.max(1, X((i + 1) * per) - a), g = b[4 * i], most = b[4 * i + 1] / 255, busy = b[4 * i + 2] / 255, paid = b[4 * i + 3] / 255, y0 = mid + h / 2;
-    ctx.globalAlpha = alpha(g, -1); ctx.fillStyle = colour(g); ctx.fillRect(a, y0 - most * h, w, most * h);
-    ctx.globalAlpha *= 0.55; ctx.fillStyle = colour(0); ctx.fillRect(a, y0 - busy * h, w, (busy - most) * h);
-    ctx.globalAlpha = 0.45; ctx.fillRect(a, y0 - Math.min(1, busy + paid) * h, w, paid * h / 2);
+    var a = Math.floor(X(i * per)), w = Math.max(1, Math.floor(X((i + 1) * per)) - a), k = 6 * i, y0 = mid + h / 2;
+    put(b[k + 1] / 255, b[k], 1); put(b[k + 3] / 255, b[k + 2], 1);
+    put(Math.max(0, b[k + 4] - b[k + 1] - b[k + 3]) / 255, -1, 1); put(Math.min(b[k + 5], 255 - b[k + 4]) / 255, -1, 0.45);
   }
 };
 var ink = function (hex) {
@@ -150,8 +152,8 @@ var hit = function (ev) {
   var l = data.lanes.filter(function (k) { return py >= k.y && py < k.y + k.h; })[0];
   if (!l || px < X0 || px > X1) return null;
   if (!l.raw) {
-    var b = level(l), i = Math.min(b.length / 4 - 1, Math.max(0, Math.floor(t / data.total * b.length / 4)));
-    return { text: l.core + ' ' + l.pipe + ': ' + say('busy ', '占用 ') + Math.round(b[4 * i + 2] / 2.55) + ' %, ' + say('paid waits ', '等待 ') + Math.round(b[4 * i + 3] / 2.55) + ' %' + (b[4 * i] ? ', ' + say('most of it ', '主要为 ') + data.stages[b[4 * i] - 1][0] : ''), task: -1 };
+    var b = level(l), i = Math.min(b.length / 6 - 1, Math.max(0, Math.floor(t / data.total * b.length / 6))) * 6;
+    return { text: l.core + ' ' + l.pipe + ': ' + say('busy ', '占用 ') + Math.round(b[i + 4] / 2.55) + ' %, ' + say('paid waits ', '等待 ') + Math.round(b[i + 5] / 2.55) + ' %' + (b[i] ? ', ' + say('most of it ', '主要为 ') + data.stages[b[i] - 1][0] : ''), task: -1 };
   }
   var r2 = l.raw, lo = 0, hi = r2.n;
   while (lo < hi) { var m = lo + hi >> 1; if (r2.e[m] <= t) lo = m + 1; else hi = m; }

@@ -95,9 +95,9 @@ TEST_CASE("beyond a hundred thousand slices the canvas carries three levels of f
         REQUIRE(bins.size() == 3);
         for (const nl::json& level : bins) {
             const std::string bytes = decoded(level.get<std::string>());
-            const std::size_t n = bytes.size() / 4;
+            const std::size_t n = bytes.size() / 6;
             double busy = 0;
-            for (std::size_t k = 0; k < n; ++k) busy += static_cast<unsigned char>(bytes[4 * k + 2]) / 255.0;
+            for (std::size_t k = 0; k < n; ++k) busy += static_cast<unsigned char>(bytes[6 * k + 4]) / 255.0;
             CHECK(std::abs(busy / double(n) - double(t.lanes[i].totals.busy) / double(t.total)) < 0.01);
         }
     }

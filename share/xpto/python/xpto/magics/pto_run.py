@@ -5,6 +5,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from xpto.errors import HazardError
 from xpto.kernel import OperatorKernel
 from xpto.magics import Option, UsageError, parse_line
 from xpto.results import Run
@@ -23,7 +24,11 @@ RUN_DOC = """Runs a kernel and shows the verdict and its findings.
 k[None, 4](a, b, out) is accepted too. Output arguments are written in place when the run completes."""
 PROFILE_DOC = """Runs a kernel and shows its predicted timeline: every stage computing, moving and waiting.
 
-%pto_profile k(a, b, out) [block_dim=N]"""
+%pto_profile k(a, b, out) [block_dim=N] [against=last]
+
+against=last draws this profile and the one before it, of any kernel, on one axis, with the difference for each stage."""
+PROFILE_OPTIONS = OPTIONS + [Option("against", "last", "compare with the profile before this one")]
+_last_profile: dict[str, Any] = {}
 
 
 def split_call(line: str) -> tuple[str, str]:
@@ -73,20 +78,29 @@ def read_call(shell: Any, magic: str, text: str, block_dim: str | None = None) -
     return Call(kernel, tuple(value(a) for a in call.args), {k.arg: value(k.value) for k in call.keywords if k.arg}, int(blocks), key)
 
 
-def launch(shell: Any, magic: str, line: str, doc: str) -> Run | None:
+def launch(shell: Any, magic: str, line: str, doc: str, known: list[Option] = OPTIONS, taken: dict[str, Any] | None = None) -> Run | None:
+    """The run that a line asks for; None when it asked for help. `taken` receives the options as written."""
     text, rest = split_call(line.strip())
     if not text or text.startswith("-"):
-        parse_line("%" + magic, line or "--help", OPTIONS, doc)
+        parse_line("%" + magic, line or "--help", known, doc)
         return None
-    _, options = parse_line("%" + magic, rest, OPTIONS, doc)
+    _, options = parse_line("%" + magic, rest, known, doc)
     if options is None:
         return None
+    if taken is not None:
+        taken.update(options)
     call = read_call(shell, magic, text, options.get("block_dim"))
     chosen = {k: options[k] for k in ("seed", "hostile", "check", "device") if k in options}
     if "seed" in chosen:
         chosen["seed"] = int(chosen["seed"])
     shell.user_ns["_pto_last_kernel"] = call.kernel
-    return call.kernel.launch(call.args, call.kwargs, block_dim=call.block_dim, tiling_key=call.tiling_key, **chosen)
+    try:
+        return call.kernel.launch(call.args, call.kwargs, block_dim=call.block_dim, tiling_key=call.tiling_key, **chosen)
+    except HazardError as refused:
+        if refused.report is not None:  # the picture of what would hang or race stands above the error
+            from IPython.display import display
+            display(refused.report)
+        raise
 
 
 def register(shell: Any) -> None:
@@ -98,9 +112,21 @@ def register(shell: Any) -> None:
 
     @no_var_expand
     def pto_profile(line: str) -> Any:
-        run = launch(shell, "pto_profile", line, PROFILE_DOC)
-        from xpto.profile import of_run
-        return of_run(run) if run is not None else None
+        options: dict[str, Any] = {}
+        run = launch(shell, "pto_profile", line, PROFILE_DOC, PROFILE_OPTIONS, options)
+        if run is None:
+            return None
+        from xpto.profile import of_run, with_comparison
+        if options.get("against", "last") != "last":
+            raise UsageError("%pto_profile: against=last is what it can be compared with")
+        before, view = dict(_last_profile), of_run(run)
+        _last_profile.clear()
+        _last_profile.update(view.to_json())
+        if "against" not in options:
+            return view
+        if not before:
+            raise UsageError("%pto_profile: against=last needs a profile before this one in this session")
+        return with_comparison(view, before)
 
     pto_run.__doc__, pto_profile.__doc__ = RUN_DOC, PROFILE_DOC
     shell.register_magic_function(pto_run, magic_kind="line", magic_name="pto_run")
