@@ -1,6 +1,7 @@
 #include "engine/driver/compile.hpp"
 
 #include "engine/check/check.hpp"
+#include "engine/driver/chip_file.hpp"
 #include "engine/ir/walk.hpp"
 #include "engine/resolve/pipeline/analyse.hpp"
 #include "engine/schedule/plan_schedule.hpp"
@@ -57,12 +58,16 @@ void choose_target(Compiled& c, const CompileOptions& options) {
     if (!options.target.empty()) name = options.target, c.target_origin = "target=";
     else if (!c.source.options.arch.empty()) name = c.source.options.arch, c.target_origin = "arch=";
     else name = options.default_target, c.target_origin = options.default_origin;
+    if (is_chip_file(name)) {
+        c.chip = chip_of_file(name, c.diagnostics);
+        return;
+    }
     c.chip = machine::find_chip(name);
     if (!c.chip) {
         std::string known;
         for (const std::string& n : machine::chip_names()) known += (known.empty() ? "" : ", ") + n;
         Diagnostic d = diagnose(Code::unknown_target, {}, "no chip is called '" + name + "' (" + c.target_origin + ")");
-        d.advice.push_back("one of " + known);
+        d.advice.push_back("one of " + known + ", or a chip file of your own: FILE.json");
         c.diagnostics.push_back(std::move(d));
     }
 }

@@ -75,6 +75,21 @@ void bind_tables(py::module_& m) {
         return best.empty() ? std::string{} : std::string(best.front());
     });
     m.def("chips", [] { return machine::chip_names(); });
+    m.def("chip_text", [](const std::string& name) {
+        const machine::Chip* chip = machine::find_chip(name);
+        return std::string(chip ? machine::chip_text(chip->name) : std::string_view());
+    }, "the file of a built-in chip by name or alias; empty when unknown");
+    m.def("chip_rows", [](const std::string& name) {
+        py::dict rows;
+        if (const machine::Chip* chip = machine::find_chip(name))
+            for (const auto& [key, row] : chip->timing) rows[py::str(key)] = py::make_tuple(row.startup_cycles, row.latency_cycles, row.unit);
+        return rows;
+    }, "timing rows of a built-in chip: start-up, latency, unit");
+    m.def("chip_constants", [] { return std::vector<std::string>(machine::constant_names().begin(), machine::constant_names().end()); });
+    m.def("check_chip", [](const std::string& text) {
+        Result<machine::Chip> chip = machine::read_chip(text);
+        return chip ? std::string() : chip.diagnostics.front().message;
+    }, "why a chip file is refused; empty when it is not");
 }
 
 } // namespace xpto

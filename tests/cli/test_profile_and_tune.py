@@ -35,6 +35,16 @@ def test_profile(tmp_path: Path) -> None:
     slices = [e for e in trace["traceEvents"] if e["ph"] == "X"]
     assert len(slices) == sum(len(lane["slices"]) for lane in data["lanes"])
     assert max(e["ts"] + e["dur"] for e in slices) <= data["us"] * (1 + 1e-9)
+    assert data["bound"]["text"] and sum(c["ticks"] for c in data["critical_shares"]) == data["total"]
+    assert 0 < data["plan_period"]["ticks"] and data["plan_period"]["cycle"]
+    asked = {c["change"] for group in data["what_if"] for c in group["changes"]}
+    assert any(c.endswith(" slots of p") for c in asked) and "preload 1" in asked  # 3 needs more slots
+    (tmp_path / "then.json").write_text(done.stdout)
+    compared = xpto("profile", EXAMPLE, "--preload", "0", "--against", tmp_path / "then.json", "--json")
+    assert compared.returncode == 0, compared.stderr
+    c = validated(compared, "profile.schema.json")["against"]
+    assert c["total"] == json.loads(compared.stdout)["total"] - data["total"] > 0 and {s["name"] for s in c["stages"]} == {"stage1", "stage2", "stage3", "stage4"}
+    assert "against relu_matmul preload 2:" in xpto("profile", EXAMPLE, "--preload", "0", "--against", tmp_path / "then.json").stdout
     text = xpto("profile", EXAMPLE, "--preload", "0")
     assert text.returncode == 0 and text.stdout.startswith("PREDICTED  relu_matmul preload 0")
 

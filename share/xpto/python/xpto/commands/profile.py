@@ -22,6 +22,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--preload", type=int, metavar="N", help="pipeline depth; overrides the decorator")
     p.add_argument("--target", help="ascend950, ascend910b ...")
     p.add_argument("--block-dim", type=int, default=1, metavar="N")
+    p.add_argument("--against", metavar="FILE", help="compare with an earlier run: what --json printed then")
     p.add_argument("--trace", metavar="FILE", help="also write a Chrome trace")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     return p
@@ -37,7 +38,17 @@ def main(argv: list[str]) -> int:
         return 2
     from xpto import file_inputs, trace
     from xpto.errors import InternalError, PtoError
-    from xpto.profile import of_run
+    from xpto.profile import against, against_text, ask_preload, of_run
+    earlier = None
+    if args.against:
+        try:
+            with open(args.against, encoding="utf-8") as file:
+                earlier = json.load(file)
+            if not {"total", "stages", "lanes", "kernel"} <= set(earlier):
+                raise ValueError("no JSON of xpto profile")
+        except (OSError, ValueError, TypeError) as e:
+            print(f"xpto profile: --against {args.against}: {e}", file=sys.stderr)
+            return 2
     try:
         kernel, space = file_inputs.kernel_of(args.file, args.kernel)
     except file_inputs.WrongUsage as e:
@@ -59,8 +70,25 @@ def main(argv: list[str]) -> int:
     except PtoError as e:
         print(f"REFUSED  {kernel.__name__}: {e}", file=sys.stderr)
         return 1
-    view = of_run(run)
+
+    def total_at(depth: int) -> int | None:
+        kept = kernel.overrides
+        kernel.overrides = {**kept, "preload": depth}
+        try:
+            return int(kernel.launch(values, named, block_dim=args.block_dim, tiling_key=key).timeline().to_json()["total"])
+        except InternalError:
+            raise
+        except PtoError:
+            return None  # the plan does not allow this depth
+        finally:
+            kernel.overrides = kept
+
+    view = of_run(run, ask_preload(run.timeline(), kernel, total_at))
+    comparison = ""
+    if earlier is not None:
+        view.to_json()["against"] = against(view.to_json(), earlier)
+        comparison = against_text(view.to_json())
     if args.trace:
         trace.write(view.to_json(), args.trace)
-    print(json.dumps(view.to_json(), ensure_ascii=False) if args.json else view.text(), end="\n" if args.json else "")
+    print(json.dumps(view.to_json(), ensure_ascii=False) if args.json else view.text() + comparison, end="\n" if args.json else "")
     return 0
