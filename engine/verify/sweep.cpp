@@ -118,6 +118,7 @@ std::optional<std::string> Verifier::find_rhythms(const Arrangement& a, const Po
             if (auto r = rhythm_of(*probe, std::int16_t(2 * k + 1))) rhythms.push_back(*r);
         if (rhythms.size() == a.tasks.size()) break;
     }
+    if (rhythms.size() < a.tasks.size() && !probe->complete) return "a run of that many tasks cannot be followed: " + probe->problem;
     if (rhythms.size() < a.tasks.size()) return "the slots, ids and rings repeat together only after more tasks than are looked at";
     // Neighbours that no full barrier separates, or that share a length, are swept together.
     for (std::size_t k = 0; k < a.tasks.size(); ++k) {
@@ -336,7 +337,7 @@ void Verifier::sweep(std::vector<std::int32_t> open, const Trace& first, bool cu
 
 /// All loops with the same small count, one after the other.
 void Verifier::try_counts(const std::vector<std::int32_t>& open, const Policy& policy) {
-    constexpr std::int64_t last = 24, half = 12;
+    constexpr std::int64_t last = 16, half = 8;
     std::map<std::pair<std::int32_t, bool>, std::int64_t> before;
     for (std::int64_t tasks = 0; tasks <= last && m_left > 0 && !stop_early(); ++tasks) {
         for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? tasks : 1;
