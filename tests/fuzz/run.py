@@ -22,6 +22,7 @@ import random
 import re
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from generate import Fuzz, generate  # noqa: E402
 
 import xpto  # noqa: E402,F401
 from xpto import _engine, kernel as kernels  # noqa: E402
-from xpto.errors import HazardError, PtoError  # noqa: E402
+from xpto.errors import HazardError, LaunchWarning, PtoError  # noqa: E402
 
 # refusals that claim something about the order of things, which a run can show
 ORDER_RULES = re.compile(r"PTO-(K4[1-7]|S[2347]|race|hang|order|permits|pipeline-(break|return|body-pick|mixed-argument|carried-state|gm-handover|unprotected|"
@@ -53,6 +54,15 @@ class Report:
         self.over_strict: dict[str, list[str]] = {}
         self.failures: list[str] = []
         self.seconds = self.cpu_seconds = 0.0
+
+    def add(self, other: dict[str, Any]) -> None:
+        for name in ("counts", "rules", "witnessed", "features"):
+            getattr(self, name).update(other[name])
+        for rule, where in other["over_strict"].items():
+            self.over_strict.setdefault(rule, []).extend(where)
+        self.failures += other["failures"]
+        self.seconds += other["seconds"]
+        self.cpu_seconds += other["cpu_seconds"]
 
     def to_json(self) -> dict[str, Any]:
         return {"schema": 2, **vars(self)}
@@ -195,13 +205,15 @@ def changed(seed: int, number: int, report: Report) -> bool:
 
 
 def serial_values(kernel: Any, fuzz: Fuzz) -> np.ndarray | None:
-    kernel.overrides = {"preload": 0}
+    """What the text means in serial order; None when even that is not sure."""
+    kernel.overrides = {"preload": 0, "check": "warn"}
     if not kernel.compile().ok:
         return None
     try:
-        return run_once(kernel, fuzz)[0]
+        y, run = run_once(kernel, fuzz, check="warn")
     except PtoError:
         return None
+    return y if run.status in ("done", "warned") else None
 
 
 def correct_as_serial(kernel: Any, fuzz: Fuzz, preload: int, report: Report) -> None:
@@ -222,8 +234,15 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=0, help="stop after this long")
     parser.add_argument("--json", default="")
     parser.add_argument("--keep", default="", help="folder for the texts of failing kernels")
+    parser.add_argument("--sum", nargs="+", default=[], metavar="JSON", help="add up the reports of earlier runs and print the whole")
     args = parser.parse_args(argv)
     report = Report()
+    if args.sum:
+        for path in args.sum:
+            report.add(json.loads(Path(path).read_text()))
+        show(report)
+        return 1 if report.failures else 0
+    warnings.simplefilter("ignore", LaunchWarning)  # one block is enough here
     begin = time.monotonic()
     every = round(1 / args.changed) if args.changed > 0 else 0
     aimed = [n for n, (rules, _, _) in enumerate(toward.CHANGES) if set(rules.split()) & set(args.rules.split())]
