@@ -42,6 +42,7 @@ std::string headline(const Advice& a, Language language) {
         if (n.has < n.needs)
             missing.push_back(zh ? n.buffer + " 需要 " + std::to_string(n.needs) + " 个槽位（现有 " + std::to_string(n.has) + "）"
                                  : n.buffer + " needs " + std::to_string(n.needs) + " slots (it has " + std::to_string(n.has) + ")");
+    missing.erase(std::unique(missing.begin(), missing.end()), missing.end()); // one buffer of several loops
     out += (zh ? "；preload " : "; at ") + std::to_string(next->preload) + (zh ? "：" : " ");
     return out + (missing.empty() ? next->why : join(missing, zh ? "，" : " and "));
 }
@@ -57,7 +58,14 @@ std::vector<std::vector<std::string>> sweep_cells(const Advice& a, Language lang
         for (std::int32_t d : r.ring_depths) depth.push_back(std::to_string(d));
         for (const SlotNeed& n : r.slots) slots.push_back(need_text(n, many, zh));
         for (double c : r.cycles_per_task) cycles.push_back(grouped(std::int64_t(std::llround(c))));
-        rows.push_back({std::to_string(r.preload), join(depth, ","), r.accepted ? std::to_string(r.ids) : "-", slots.empty() ? "-" : join(slots, ", ")});
+        std::string needed = join(slots, ", ");
+        if (columns(needed) > 42) { // many channels: only what is missing
+            slots.clear();
+            for (const SlotNeed& n : r.slots)
+                if (n.has < n.needs) slots.push_back(need_text(n, many, zh));
+            needed = slots.empty() ? (zh ? "够用" : "all have enough") : join(slots, ", ");
+        }
+        rows.push_back({std::to_string(r.preload), join(depth, ","), r.accepted ? std::to_string(r.ids) : "-", needed.empty() ? "-" : needed});
         if (timed) rows.back().push_back(cycles.empty() ? "-" : join(cycles, " + "));
         // Missing slots stand in their column already.
         const bool slots_say_it = std::any_of(r.slots.begin(), r.slots.end(), [](const SlotNeed& n) { return n.has < n.needs; });
@@ -114,8 +122,8 @@ std::string to_text(const Advice& a, Language language) {
     for (const auto& row : cells) {
         std::string line;
         for (std::size_t k = 0; k + 1 < row.size(); ++k) line += pad(row[k], widths[k]);
-        const int indent = std::min(columns(line), 60);
-        line = wrapped(line + row.back(), indent);
+        const bool fits = columns(line) + columns(row.back()) <= text_columns;
+        line = wrapped(line + row.back(), fits ? 0 : 9);
         out += line + (line.back() == '\n' ? "" : "\n");
     }
     for (const std::string& h : hints(a, language)) {
