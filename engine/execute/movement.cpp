@@ -28,7 +28,7 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
     w.bits = isa::bits(t.dtype);
     w.row_axis = t.rank - 2 - (pair ? 1 : 0);
     w.col_axis = t.rank - 1 - (pair ? 1 : 0);
-    if (c.site.order[0] >= 0 && !pair) {
+    if (c.site.order[0] >= 0) {
         w.row_axis = c.site.order[0];
         w.col_axis = c.site.order[1];
     }
