@@ -120,7 +120,10 @@ py::list params(const CompilationHandle& h) {
 bool same(const syntax::Constant& a, const syntax::Constant& b) {
     if (a.value.index() != b.value.index()) return false;
     return std::visit(on{
-                          [&](const syntax::FunctionRef& f) { return f.function == std::get<syntax::FunctionRef>(b.value).function; },
+                          [&](const syntax::FunctionRef& f) { // the same place of the same text, even when it was read twice
+                              const auto& o = std::get<syntax::FunctionRef>(b.value);
+                              return f.function == o.function || (f.function && o.function && f.function->at == o.function->at);
+                          },
                           [&](const syntax::ConstantList& l) {
                               const auto& o = std::get<syntax::ConstantList>(b.value);
                               if (l.size() != o.size()) return false;
@@ -184,10 +187,26 @@ py::dict save(const CompilationHandle& h, const std::string& folder) {
     return out;
 }
 
+/// A compilation holds the kernel's globals, which may hold the kernel: Python's collector has to see through.
+void collected(PyHeapTypeObject* type) {
+    type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->ht_type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        const auto held = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+        if (!held.holder_constructed()) return 0;
+        const auto& environment = static_cast<CompilationHandle*>(held.value_ptr())->environment;
+        return environment ? environment->traverse(visit, arg) : 0;
+    };
+    type->ht_type.tp_clear = [](PyObject* self) {
+        if (const auto& environment = py::cast<CompilationHandle&>(py::handle(self)).environment) environment->clear();
+        return 0;
+    };
+}
+
 } // namespace
 
 void bind_compile(py::module_& m) {
-    py::class_<CompilationHandle>(m, "CompiledKernel")
+    py::class_<CompilationHandle>(m, "CompiledKernel", py::custom_type_setup(&collected))
         .def_property_readonly("ok", [](const CompilationHandle& h) { return h.compiled->ok(); })
         .def_property_readonly("name", [](const CompilationHandle& h) { return h.compiled->name; })
         .def_property_readonly("generated", [](const CompilationHandle& h) { return h.compiled->generated ? h.compiled->generated->text : std::string{}; })

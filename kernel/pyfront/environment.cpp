@@ -29,6 +29,9 @@ std::string language_module(const std::string& name) {
     return {};
 }
 
+// A session may define kernels for days; an old one that is asked for again is read again.
+constexpr std::size_t most_functions = 256;
+
 FunctionRef::Kind kind_of(const py::handle& function) {
     std::string mark = text_or(attribute(function, "__xpto_kind__"), "");
     if (mark == "stage") return FunctionRef::Kind::stage;
@@ -61,8 +64,9 @@ FunctionRef Sources::read(const py::handle& function) {
         return ref;
     }
     if (auto known = m_by_code.find(code.ptr()); known != m_by_code.end()) {
-        ref.function = known->second.second.function;
-        ref.missing = known->second.second.missing;
+        known->second.used = ++m_clock;
+        ref.function = known->second.function.function;
+        ref.missing = known->second.function.missing;
         return ref;
     }
     std::string filename = code.attr("co_filename").cast<std::string>();
@@ -80,7 +84,8 @@ FunctionRef Sources::read(const py::handle& function) {
             ref.missing = "cannot read source of " + ref.name + ": " + filename + " has no such function at line " +
                           std::to_string(line) + " any more";
     }
-    m_by_code.emplace(code.ptr(), std::make_pair(code, ref));
+    m_by_code.emplace(code.ptr(), Known{code, ref, ++m_clock});
+    forget_oldest(m_by_code, most_functions);
     return ref;
 }
 
@@ -102,8 +107,22 @@ ScopeId LiveEnvironment::scope_of(const py::handle& function) {
     return ScopeId{id};
 }
 
+int LiveEnvironment::traverse(visitproc visit, void* arg) const {
+    for (const Scope& s : m_scopes) {
+        for (const py::object* o : {&s.function, &s.globals, &s.snapshot}) Py_VISIT(o->ptr());
+        for (const auto& [name, value] : s.cells) Py_VISIT(value.ptr());
+    }
+    return 0;
+}
+
+void LiveEnvironment::clear() {
+    std::vector<Scope> gone;
+    gone.swap(m_scopes); // what goes away may run Python code that comes back here
+    m_scope_of.clear();
+}
+
 py::object LiveEnvironment::find(ScopeId scope, const std::string& name) const {
-    if (!scope.valid()) return {};
+    if (!scope.valid() || std::size_t(scope.index) >= m_scopes.size()) return {};
     const Scope& s = m_scopes[std::size_t(scope.index)];
     py::str key(name);
     if (s.snapshot && PyDict_Check(s.snapshot.ptr()))

@@ -14,7 +14,7 @@ namespace xpto::pyfront {
 
 namespace py = pybind11;
 
-/// Finds the text of Python functions; lives as long as the session. Needs the GIL.
+/// Finds the text of Python functions; lives as long as the session and keeps a bounded number of trees. Needs the GIL.
 class Sources {
   public:
     explicit Sources(pto::SourceMap& map) : m_map(map) {}
@@ -35,7 +35,13 @@ class Sources {
     pto::SourceMap& m_map;
     Reader m_reader;
     std::map<std::string, Shown> m_shown;
-    std::unordered_map<PyObject*, std::pair<py::object, pto::syntax::FunctionRef>> m_by_code;
+    struct Known {
+        py::object code; // kept, so that its address stays its own
+        pto::syntax::FunctionRef function;
+        std::int64_t used = 0;
+    };
+    std::unordered_map<PyObject*, Known> m_by_code; // the most recently used ones
+    std::int64_t m_clock = 0;
 };
 
 class LiveEnvironment final : public pto::syntax::Environment {
@@ -51,6 +57,10 @@ class LiveEnvironment final : public pto::syntax::Environment {
     std::optional<pto::syntax::Constant> member(pto::syntax::ScopeId scope, const std::string& dotted) override;
     std::optional<pto::syntax::Constant> evaluate(pto::syntax::ScopeId scope, const std::string& text,
                                                   const std::map<std::string, pto::syntax::Constant>& names, std::string& error) override;
+
+    /// For Python's garbage collector: every object held here, and letting go of them all.
+    int traverse(visitproc visit, void* arg) const;
+    void clear();
 
   private:
     struct Scope {

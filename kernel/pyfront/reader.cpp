@@ -10,6 +10,9 @@ using namespace pto;
 
 namespace {
 
+// Parsed modules are large: a hundred lines take a good half megabyte.
+constexpr std::size_t most_texts = 32;
+
 /// Collects every function definition of a tree with the line it starts on, nested ones too.
 void collect(const py::handle& node, std::vector<std::pair<std::int32_t, py::object>>& out) {
     static const char* const lists[] = {"body", "orelse", "finalbody", "handlers"};
@@ -53,8 +56,12 @@ Reader::Reader() : m_parse(py::module_::import("ast").attr("parse")) {}
 
 Reader::Parsed& Reader::parsed(const SourceMap& sources, FileId file) {
     auto found = m_files.find(file.index);
-    if (found != m_files.end()) return found->second;
+    if (found != m_files.end()) {
+        found->second.used = ++m_clock;
+        return found->second;
+    }
     Parsed p;
+    p.used = ++m_clock;
     ++m_parses;
     auto begin = std::chrono::steady_clock::now();
     auto parse = [&] {
@@ -70,7 +77,9 @@ Reader::Parsed& Reader::parsed(const SourceMap& sources, FileId file) {
         p.tree = py::none();
         p.errors.push_back(syntax_error(sources, file, e));
     }
-    return m_files.emplace(file.index, std::move(p)).first->second;
+    Parsed& kept = m_files.emplace(file.index, std::move(p)).first->second;
+    forget_oldest(m_files, most_texts);
+    return kept;
 }
 
 const Diagnostics& Reader::errors(FileId file) const {

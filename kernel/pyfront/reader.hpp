@@ -5,6 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,7 +14,14 @@ namespace xpto::pyfront {
 
 namespace py = pybind11;
 
-/// What is known of one text: its parsed module and where its functions begin. Needs the GIL for every call.
+/// Drops the entries of a map that were used longest ago until `most` are left; entries carry the time of their last `used`.
+template <class Map> void forget_oldest(Map& map, std::size_t most) {
+    while (map.size() > most)
+        map.erase(std::min_element(map.begin(), map.end(), [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+}
+
+/// What is known of each text: its parsed module and where its functions begin. Texts used longest ago are parsed again when they
+/// are asked for again. Needs the GIL for every call.
 class Reader final : public pto::syntax::SourceReader {
   public:
     Reader();
@@ -36,10 +44,13 @@ class Reader final : public pto::syntax::SourceReader {
         std::vector<std::pair<std::int32_t, py::object>> defs; // first line -> FunctionDef
         std::map<std::int32_t, std::shared_ptr<const pto::syntax::Function>> functions;
         pto::Diagnostics errors;
+        std::int64_t used = 0;
     };
+    /// Valid until the next call.
     Parsed& parsed(const pto::SourceMap& sources, pto::FileId file);
 
     std::map<std::int32_t, Parsed> m_files;
+    std::int64_t m_clock = 0;
     py::object m_parse;
     std::int64_t m_parses = 0;
     double m_parse_seconds = 0;
