@@ -211,6 +211,12 @@ void move(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
         c.report(Code::move_shape, stmt.at, shapes + "; one must fit into the other");
         return;
     }
+    if (!inside)
+        for (const char* keyword : {"acc_to_vec_mode", "relu_pre_mode", "scale"})
+            if (c.given(op, keyword)) {
+                c.report(Code::move_shape, stmt.at, shapes + "; with " + std::string(keyword) + "= an offset extracts, so the destination fits into the source");
+                return;
+            }
     for (std::size_t i = 0; i < 2; ++i) {
         auto v = c.constant((*offset)[i]);
         if (!v) continue;
