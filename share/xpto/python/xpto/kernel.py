@@ -98,6 +98,7 @@ class OperatorKernel:
         if rest:
             if self.options.get("tiling_key") is not None:
                 key, dtypes = rest[0], rest[1] if len(rest) > 1 else None
+                self._checked_key(key)  # a wrong key is told where it is written, before any argument
             else:
                 dtypes = rest[0]
 
