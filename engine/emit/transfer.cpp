@@ -29,7 +29,7 @@ Window Writer::window(const ir::Op& op, ir::TensorId g, ir::TileVarId t, std::si
             const int p = int(m_f.constant((*axes)[0]).value_or(w.row_axis)), q = int(m_f.constant((*axes)[1]).value_or(w.col_axis));
             w.usual = p == w.row_axis && q == w.col_axis;
             w.transposed = p > q;
-            if (!pair) w.row_axis = p, w.col_axis = q;
+            w.row_axis = p, w.col_axis = q;
         }
     w.usual = w.usual && !pair && x.layout != isa::Layout::nz;
     const bool narrow = isa::bits(x.dtype) == 4; // declared sizes of packed types count bytes, windows walk in elements
