@@ -62,6 +62,7 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
     m_scalar = ticks_of_cycles(chip.constant("scalar_instruction_cycles"));
     m_lock = ticks_of_cycles(chip.constant("lock_issue_cycles"));
     const Ticks row_mat = ticks_of_cycles(chip.constant("gm_row_cycles")), row_vec = ticks_of_cycles(chip.constant("gm_row_cycles_vec"));
+    m_vector_row = ticks_of_cycles(chip.constant("vector_row_cycles"));
     m_partial = ticks_of_cycles(chip.constant("partial_mask_cycles"));
     m_clash_sources = std::int64_t(chip.constant("bank_clash_sources") * 1024);
     m_clash_destination = std::int64_t(chip.constant("bank_clash_destination") * 1024);
@@ -134,16 +135,20 @@ Ticks Costs::issue(const execute::Row& row) const {
 Ticks Costs::vector_tile(const SiteCost& s, const execute::Row& row) const {
     std::int64_t units = 0;
     bool partial = false;
+    Ticks rows_work = 0;
     if (s.by_element) {
         units = std::int64_t(row.m) * row.n;
     } else if (row.row_bytes <= 0 || row.row_bytes >= row.bytes) {
         units = (row.bytes + line_bytes - 1) / line_bytes;
         partial = row.bytes % line_bytes != 0;
     } else {
-        units = row.bytes / row.row_bytes * ((row.row_bytes + line_bytes - 1) / line_bytes);
+        // Rows that lie apart are a loop of their own: a short row takes its beginning and a cycle a line, whatever the operation.
+        const std::int64_t rows = row.bytes / row.row_bytes, inner = (row.row_bytes + line_bytes - 1) / line_bytes;
+        units = rows * inner;
         partial = row.row_bytes % line_bytes != 0;
+        if (rows > 1 && m_vector_row > 0) rows_work = rows * (m_vector_row + inner * ticks_per_cycle);
     }
-    Ticks work = (units * s.numerator + s.denominator - 1) / s.denominator;
+    Ticks work = std::max((units * s.numerator + s.denominator - 1) / s.denominator, rows_work);
     // Bank groups of UB on A2/A3: 32-byte blocks, address bits 8:5. Two sources in step clash when their groups agree; a destination that
     // is shifted against the first source collides part of the time (hardware 1.2, 3.1).
     constexpr std::uint16_t unknown = 0xFFFF;

@@ -50,7 +50,7 @@ class Costs {
 
     std::vector<SiteCost> m_sites;
     std::vector<Ticks> m_calls;              // per CallWork, start-up excluded
-    Ticks m_issue = 0, m_scalar = 0, m_lock = 0, m_sync = 0, m_partial = 0;
+    Ticks m_issue = 0, m_scalar = 0, m_lock = 0, m_sync = 0, m_vector_row = 0, m_partial = 0;
     std::int64_t m_clash_sources = 1024, m_clash_destination = 1024; // in 1/1024
     std::vector<std::vector<int>> m_percent; // [site][stage + 1] of each distinct stage list; empty: no change
     std::vector<const std::vector<std::string>*> m_stage_lists;

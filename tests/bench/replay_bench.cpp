@@ -89,7 +89,7 @@ std::int64_t rows_of(const execute::Record& r) {
 int main(int argc, char** argv) {
     const machine::Chip& chip = *machine::find_chip("ascend950");
     if (argc > 1 && !std::strcmp(argv[1], "--long")) {
-        execute::Record record = pipeline(248000);
+        execute::Record record = pipeline(270500);
         double before = peak_mib(), begin = seconds();
         time::Timeline t = time::replay(record, chip);
         double replayed = seconds();

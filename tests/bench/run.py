@@ -98,7 +98,7 @@ def instructions() -> dict[str, float]:
 
 
 def replayed() -> dict[str, float]:
-    """Timing alone: the rate of the replay, what ten times as many tasks cost, and a run of nine million instructions with its report."""
+    """Timing alone: the rate of the replay, what ten times as many tasks cost, and a run of ten million instructions with its report."""
     import os
     build = Path(os.environ.get("XPTO_BUILD", ROOT / "build"))
     made = subprocess.run(["cmake", "--build", str(build), "--target", "replay_bench"], capture_output=True, text=True)

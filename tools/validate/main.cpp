@@ -16,6 +16,8 @@ namespace {
 using namespace pto::validate;
 using Json = nlohmann::json;
 
+constexpr double far_off = 15; // percent, from which on a row is named with its cause
+
 struct Line {
     Measured measured;
     Predicted predicted;
@@ -150,6 +152,7 @@ int main(int argc, char** argv) {
         }
         out_rows.push_back({{"id", l.measured.id}, {"table", l.measured.table}, {"chip", l.predicted.model}, {"harness", l.predicted.harness},
                             {"predicted_us", l.predicted_us}, {"measured_us", l.measured_us}, {"pipes", pipes}});
+        if (std::abs(l.error()) > far_off) out_rows.back()["cause"] = cause(l.measured);
         if (has_gain(l))
             out_rows.back()["depth_gain"] = {{"predicted", gain_of(l.predicted_us, l.predicted.cube_us, l.predicted.vector_us)},
                                              {"measured", gain_of(l.measured_us, l.predicted.measured_cube_us, l.predicted.measured_vector_us)}};
@@ -184,6 +187,16 @@ int main(int argc, char** argv) {
         Summary s = summary(errors);
         std::printf("%-12s %5zu %6.1f%% %6.1f%% %6.1f%%  %s\n", pipe.c_str(), s.rows, s.mean, s.median, s.worst, s.worst_id.c_str());
     }
+    std::map<std::string, std::string> far; // by cause: the rows
+    for (const Line& l : lines)
+        if (std::abs(l.error()) > far_off) {
+            char text[64];
+            std::snprintf(text, sizeof text, "%s %+.0f%%", l.measured.id.c_str(), l.error());
+            std::string& list = far[cause(l.measured)];
+            list += (list.empty() ? "" : ", ") + std::string(text);
+        }
+    if (!far.empty()) std::printf("\nrows more than %.0f %% off, by what the model does not know\n", far_off);
+    for (const auto& [why, list] : far) std::printf("  %s:\n      %s\n", why.c_str(), list.c_str());
     bool first_gain = true;
     for (const Line& l : lines) {
         if (!has_gain(l)) continue;

@@ -63,6 +63,32 @@ Predicted result(const Measured& m, const Run& run, std::string harness, double 
     return p;
 }
 
+std::string cause(const Measured& m) {
+    const Json& p = (*m.row)["params"];
+    const std::string variant = p.value("variant", "");
+    auto one_of = [&](std::initializer_list<std::string_view> list) {
+        return std::any_of(list.begin(), list.end(), [&](std::string_view head) { return begins(m.kernel, head); });
+    };
+    if (one_of({"fa_fwd_pto_fewcores"})) return "an older kernel generation: its times fall and rise with S1";
+    if (begins(m.kernel, "fa_fwd") && contains(m.kernel, "torch_npu")) return "the library's tiling and split of the keys are not published";
+    if (begins(m.kernel, "fa_fwd") && number(p, "cores", 0) == 16) return "16 cores: a block takes 1.5 times as long as on 8 or on 24, which no memory limit explains";
+    if (begins(m.kernel, "fa_fwd") && number(p, "S1", 0) < 8192) return "short sequence: a few microseconds of the harness decide";
+    if (begins(m.kernel, "fa_fwd")) return "how the last wave of query blocks is shared out, and splits of the keys, are not published";
+    if (one_of({"gemm_fp16_case"})) return "scalar code and buffering of the library template are not published";
+    if ((begins(variant, "multi-core") && !contains(variant, "split-K")) || variant == "4x6" || variant == "2x12" || contains(variant, "1 core")) return "one buffer: the latency of loads under load decides";
+    if (contains(variant, "depth 4")) return "short panels: the scalar unit is busy for 46 % of the time";
+    if (begins(m.kernel, "add_")) return "one buffer: the latency of loads under load decides";
+    if (begins(m.kernel, "datacopy_") && p.contains("order")) return "rows of 128 bytes past L2";
+    if (begins(m.kernel, "datacopy_")) return "order and drift of the cores";
+    if (begins(m.kernel, "nd2nz_")) return "how much of the output stays in L2 at the end";
+    if (one_of({"qgemm_int8"})) return "few tiles: how the result passes the vector cores is not published";
+    if (one_of({"quant_group"})) return "when a slot of the ring is released is not published";
+    if (one_of({"vf_"})) return "registers that wait for each other; the vendor's cycle model, not silicon";
+    if (m.kernel == "TSEL") return "the mask is set up again for each row of some types";
+    if (!m.kernel.empty() && m.kernel[0] == 't') return "the profile counts start-up and drain for some operations only";
+    return "not explained";
+}
+
 std::optional<Predicted> predict(const Measured& m, std::string& why) {
     using Door = std::optional<Predicted> (*)(const Measured&, std::string&);
     // By kernel, so that tables of other names are predicted too; the first that fits.

@@ -28,6 +28,9 @@ struct Predicted {
 /// Nothing, with the reason in `why`, when no program stands for the row.
 std::optional<Predicted> predict(const Measured& m, std::string& why);
 
+/// Why a prediction may be far off: what the model does not know of such a kernel, in a phrase. "not explained" when nothing is known.
+std::string cause(const Measured& m);
+
 /// Launch costs: a chip's own where its rows were measured with the vendor's profiler, else the median of what is left over on the rows
 /// of one harness. Nothing else is fitted.
 struct Launch {

@@ -48,7 +48,7 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     g.unit_flag = contains(variant, "unitFlag") || variant == "unitflag" || contains(variant, "Scenario 2") || m.kernel == "matmul_gelu";
     if (contains(variant, "depth 4")) g.step_k = 2; // K panels in rows of 256 bytes
     // The first steps of the tuning ladder, and the library's plain template, load one block at a time into one buffer.
-    if (begins(variant, "multi-core") || variant == "4x6" || variant == "2x12" || contains(variant, "1 core") || variant == "norm") {
+    if ((begins(variant, "multi-core") && !contains(variant, "split-K")) || variant == "4x6" || variant == "2x12" || contains(variant, "1 core") || variant == "norm") {
         g.l1_double_buffer = false;
         g.step_k = 1;
     }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -12,8 +13,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Predicted kernel time, launch excluded, of one published row.
-double predicted_us(const std::string& id) {
+/// The prediction of one published row, launch excluded.
+Predicted prediction(const std::string& id) {
     static const Json data = [] {
         std::ifstream file("tests/data/measurements.json");
         return Json::parse(file);
@@ -25,11 +26,12 @@ double predicted_us(const std::string& id) {
         std::optional<Predicted> p = predict(m, why);
         INFO(id << ": " << why);
         REQUIRE(p);
-        return p->us;
+        return *p;
     }
     FAIL("no row " << id);
-    return 0;
+    return {};
 }
+double predicted_us(const std::string& id) { return prediction(id).us; }
 
 } // namespace
 
@@ -55,4 +57,42 @@ TEST_CASE("a row that no program stands for says why", "[time][validate]") {
     CHECK_FALSE(why.empty());
     // A row of another shape than its table's is the tool's to report, not to crash on.
     CHECK_THROWS_AS(predict(Measured{"X", "T1", "A3", "gemm_fp16", 1, -1, &row}, why), std::exception);
+}
+
+// T = longer side + x * shorter side (hardware 3.4): x comes out of slots, flags and buffers, nothing assumes it.
+TEST_CASE("the gain of depth is the measured one", "[time][validate]") {
+    auto gain = [](const std::string& id, double launch_us) {
+        Predicted p = prediction(id);
+        REQUIRE(p.cube_us > 0);
+        return (p.us + launch_us - std::max(p.cube_us, p.vector_us)) / std::min(p.cube_us, p.vector_us);
+    };
+    CHECK(std::abs(gain("T14-02", 1) - 0.50) < 0.1); // 950, depth 1
+    CHECK(std::abs(gain("T14-03", 1) - 0.21) < 0.1); // 950, depth 4
+    CHECK(std::abs(gain("T14-05", 10) - 0.61) < 0.1); // A2, depth 1
+}
+
+TEST_CASE("rows of other sizes than the published ones are predicted from their parameters", "[time][validate]") {
+    std::string why;
+    auto us = [&](const Json& row) {
+        Measured m{row["id"], row["table"], row["chip"], row["kernel"], -1, -1, &row};
+        std::optional<Predicted> p = predict(m, why);
+        INFO(row.dump() << ": " << why);
+        REQUIRE(p);
+        CHECK(p->us > 0);
+        return p->us;
+    };
+    auto gemm = [&](const char* chip, int m, int cores, const char* dtype) {
+        return us({{"id", "X"}, {"table", "new"}, {"chip", chip}, {"kernel", "gemm_any"}, {"params", {{"m", m}, {"n", 2048}, {"k", 1024}, {"dtype", dtype}, {"cores", cores}}}});
+    };
+    const double base = gemm("A3", 2048, 24, "fp16");
+    CHECK(gemm("A3", 4096, 24, "fp16") > 1.5 * base);
+    CHECK(gemm("A3", 2048, 6, "fp16") > 2.5 * base);
+    CHECK(gemm("A3", 2048, 24, "int8") < base);
+    CHECK(gemm("A3", 2048, 24, "fp32") > 2 * base);
+    CHECK(gemm("910B4", 2048, 20, "fp16") > base); // a slower clock
+    CHECK(gemm("950PR", 2048, 32, "fp16") < base);
+    auto tile = [&](int columns) {
+        return us({{"id", "X"}, {"table", "new"}, {"chip", "A5"}, {"kernel", "TADD"}, {"params", {{"dtype", "fp32"}, {"vr", 1}, {"vc", columns}}}});
+    };
+    CHECK(tile(6400) > 3 * tile(640));
 }
