@@ -140,6 +140,7 @@ inline int printf(const char* format, ...) {
 
 #include "xpto_movement.hpp"
 #include "xpto_registers.hpp"
+#include "xpto_lanes.hpp"
 
 // ------------------------------------------------------------------ from here on generated code meets our names
 
