@@ -172,7 +172,7 @@ def read_trace(path: Path) -> dict[str, Any] | None:
         **json.loads(_engine.empty_timeline(f"the profiler that wrote {path.name}")), "kernel": path.stem, "target": "as recorded", "status": "MEASURED",
         "total": total, "us": total / TICKS / MHZ, "ticks_per_cycle": TICKS, "cycles_per_us": MHZ, "pace_core": busiest[0], "pace_pipe": busiest[1], "runs": 1,
         "ops": [{"name": name, "label": "", "place": no_place, "grade": "measured"} for name in ops],
-        "lanes": [{"core": core, "pipe": pipe, "role": _ROLES.get(pipe, ""), "computes": pipe in ("M", "V"), "slices": s, "waits": [], "gaps": [], "predicted": [],
+        "lanes": [{"core": core, "pipe": pipe, "role": _ROLES.get(pipe, ""), "computes": pipe in ("M", "V"), "slices": s, "waits": [], "gaps": [], "predicted": [], "overview": [],
                    "totals": {"busy": (busy := sum(x[1] - x[0] for x in s)), "paid": 0, "free": 0, "in_core": 0, "idle": total - busy}}
                   for (core, pipe), s in lanes.items()],
     }
