@@ -281,10 +281,11 @@ class Collector {
     }
 
     void critical(std::int32_t block) {
-        for (time::RowRef r : time::critical_path(m_record, m_times)) {
-            if (m_record.cores[std::size_t(r.core)].block != block) continue;
+        time::walk_critical_path(m_record, m_times, [&](time::RowRef r) {
+            if (m_record.cores[std::size_t(r.core)].block != block) return;
             if (auto found = m_slice.find({r.core, r.row}); found != m_slice.end()) m_out.critical.push_back({found->second.first, found->second.second});
-        }
+        });
+        std::reverse(m_out.critical.begin(), m_out.critical.end());
     }
 
     const execute::Record& m_record;

@@ -53,7 +53,7 @@ std::vector<PipeUse> pipe_use(const execute::Record& record, const Timeline& tim
     return all;
 }
 
-std::vector<RowRef> critical_path(const execute::Record& record, const Timeline& timeline) {
+void walk_critical_path(const execute::Record& record, const Timeline& timeline, const std::function<void(RowRef)>& step) {
     // The last thing to become visible ends the launch.
     std::int64_t at = -1;
     Ticks latest = -1;
@@ -66,14 +66,18 @@ std::vector<RowRef> critical_path(const execute::Record& record, const Timeline&
                 at = timeline.base[c] + std::int64_t(i);
             }
         }
-    std::vector<RowRef> path;
     while (at >= 0) {
         RowRef r = timeline.ref(at);
-        path.push_back(r);
+        step(r);
         std::int64_t before = timeline.cores[std::size_t(r.core)].cause[std::size_t(r.row)];
         if (before == at) break;
         at = before;
     }
+}
+
+std::vector<RowRef> critical_path(const execute::Record& record, const Timeline& timeline) {
+    std::vector<RowRef> path;
+    walk_critical_path(record, timeline, [&](RowRef r) { path.push_back(r); });
     std::reverse(path.begin(), path.end());
     return path;
 }

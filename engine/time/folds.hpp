@@ -3,6 +3,8 @@
 
 #include "engine/time/replay.hpp"
 
+#include <functional>
+
 namespace pto::time {
 
 /// Of one pipe of one core. busy + paid + free + in_core is at most the total; the rest had nothing queued.
@@ -20,6 +22,8 @@ std::vector<PipeUse> pipe_use(const execute::Record& record, const Timeline& tim
 
 /// The chain of rows that decided the total, earliest first: each started when the one before it ended or let it go.
 std::vector<RowRef> critical_path(const execute::Record& record, const Timeline& timeline);
+/// The same without the list, latest first.
+void walk_critical_path(const execute::Record& record, const Timeline& timeline, const std::function<void(RowRef)>& step);
 
 /// What sets the pace: the busiest pipe, and in it the stage and operation with the most time.
 struct Bound {
