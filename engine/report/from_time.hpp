@@ -15,7 +15,7 @@ struct FromTime {
     const SourceMap* sources = nullptr;   // places; null leaves them out
     const SyncPlan* plan = nullptr;       // stage order, and which buffer an id hands over
     bool ask_what_if = true;
-    std::size_t most_rows = 400'000;      // of a core, that are drawn one by one; of a longer one the first and the last quarter of this
+    std::size_t most_rows = 200'000;      // of a core, that are drawn one by one; of a longer one the first and the last quarter of this
 };
 
 /// Lanes, waits, stages, critical path, pace and what-if of one block.

@@ -17,7 +17,7 @@ struct ReplayOptions {
     std::vector<Change> changes;  // what-if
     bool keep_waits = true;       // CoreTimes::waits; without them a long record needs less memory
     std::vector<MoreSlots> more_slots;
-    std::size_t most_waits = 250'000; // of a core, that are kept one by one; later ones are summed up
+    std::size_t most_waits = 100'000; // of a core, that are kept one by one; later ones are summed up
 };
 
 /// When each row of the record runs.
