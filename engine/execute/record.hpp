@@ -5,6 +5,7 @@
 #include "engine/isa/op_row.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +67,7 @@ struct CallWork {
 struct CoreRecord {
     isa::Core core = isa::Core::cube;
     std::int32_t block = 0, subblock = 0;
-    std::vector<Row> rows;            // issue order
+    std::deque<Row> rows;             // issue order; in pieces, for a long run must not be copied to grow
     std::vector<std::string> stages;
 };
 
