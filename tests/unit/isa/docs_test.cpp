@@ -27,10 +27,11 @@ TEST_CASE("every row is on the page", "[isa]") {
     }
 }
 
-// The page is generated; run xpto_language_page and commit when this fails.
 TEST_CASE("docs/language.md is current", "[isa]") {
     std::ifstream file("docs/language.md");
     std::stringstream text;
     text << file.rdbuf();
-    CHECK(text.str() == print_docs(Catalogue::builtin()));
+    INFO("run xpto_language_page docs/language.md and commit the page");
+    const bool current = text.str() == print_docs(Catalogue::builtin()); // the pages themselves are too long to print
+    CHECK(current);
 }
