@@ -77,6 +77,7 @@ std::string Writer::scalar(const ir::Op& op, ir::ExprId e) const {
 }
 
 /// Fills a row's template: {0}, {0.1}, {T0}, {RT0}, {r0}, {keyword}; '|' separates the two forms of an operand that may be a scalar.
+/// Empty when there is no form for these operands.
 std::string Writer::form(const ir::Op& op) const {
     std::string_view text = op.row->emit;
     if (const std::size_t bar = text.find('|'); bar != std::string_view::npos) {
@@ -90,7 +91,11 @@ std::string Writer::form(const ir::Op& op) const {
         text = second ? text.substr(bar + 1) : text.substr(0, bar);
     }
     static const ir::OperandValue none;
-    auto at = [&](std::size_t n) -> const ir::OperandValue& { return n < op.operands.size() ? op.operands[n] : none; };
+    auto at = [&](std::size_t n) -> const ir::OperandValue& {
+        if (n < op.operands.size() && !std::holds_alternative<std::monostate>(op.operands[n])) return op.operands[n];
+        // a 950 leaves a reduction's scratch untouched, so the source may stand in for one that was left out
+        return m_a5 && n == 2 && op.row->semantics == S::reduce ? op.operands[1] : none;
+    };
     const bool typed_scalars = op.row->family == "vector" || op.row->family == "registers";
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -105,6 +110,7 @@ std::string Writer::form(const ir::Op& op) const {
         if (key[0] >= '0' && key[0] <= '9') {
             const std::size_t dot = key.find('.');
             const ir::OperandValue& v = at(index(0));
+            if (std::holds_alternative<std::monostate>(v)) return {}; // an operand that the C++ needs was left out
             if (dot != std::string::npos) out += list_item(v, index(dot + 1));
             else if (const auto* e = std::get_if<ir::ExprId>(&v); e && typed_scalars) out += scalar(op, *e);
             else out += operand(v);
