@@ -20,9 +20,9 @@ std::string_view role_of(Pipe pipe, isa::Core core) {
     case Pipe::mte2: return "loads";
     case Pipe::mte1: return "L1 to L0";
     case Pipe::m: return "matmul";
-    case Pipe::fix: return "results out of L0C";
-    case Pipe::v: return "vector work";
-    case Pipe::mte3: return core == isa::Core::cube ? "L1 to memory" : "stores";
+    case Pipe::fix: return "L0C out";
+    case Pipe::v: return "vector";
+    case Pipe::mte3: return core == isa::Core::cube ? "L1 to GM" : "stores";
     default: return "";
     }
 }

@@ -87,13 +87,13 @@ std::string html(const CodeDiff& d, const ViewOptions& options) {
     const auto row = [&](std::int32_t a, std::int32_t b, std::string_view sign, std::string_view background, const std::string& text) {
         const std::string bg = background.empty() ? "" : " bgcolor=\"" + std::string(background) + "\"";
         const std::string body = background.empty() ? escape(text) : font("#14181D", text);
-        out += "<tr><td align=\"right\">" + (a ? std::to_string(a) : "") + "</td><td align=\"right\">" + (b ? std::to_string(b) : "") + "</td><td align=\"left\"" + bg + "><pre>" +
+        out += "<tr><td align=\"right\">" + (a ? std::to_string(a) : "") + "</td><td align=\"right\">" + (b ? std::to_string(b) : "") + "</td><td align=\"left\" style=\"text-align:left\"" + bg + "><pre>" +
                (background.empty() ? std::string(sign) : font("#14181D", sign)) + " " + body + "</pre></td></tr>\n";
     };
     int hidden = 0;
     std::size_t rows = 0;
     const auto skip = [&] {
-        if (hidden) out += "<tr><td></td><td></td><td align=\"left\">" + font(page_muted, (zh ? "… " + std::to_string(hidden) + " 行未变" : "… " + std::to_string(hidden) + " lines unchanged")) + "</td></tr>\n";
+        if (hidden) out += "<tr><td></td><td></td><td align=\"left\" style=\"text-align:left\">" + font(page_muted, (zh ? "… " + std::to_string(hidden) + " 行未变" : "… " + std::to_string(hidden) + " lines unchanged")) + "</td></tr>\n";
         hidden = 0;
     };
     for (int i = 0; i < n && rows < most; ++i) {

@@ -14,7 +14,7 @@ namespace {
 std::string fix_table(const Finding& f) {
     std::string out = "<table cellspacing=\"0\" cellpadding=\"2\">\n";
     const auto row = [&](std::string_view sign, std::string_view background, const std::string& text) {
-        out += "<tr><td bgcolor=\"" + std::string(background) + "\" align=\"left\" nowrap><code><font color=\"#14181D\">" + std::string(sign) + " " + escape(text) + "</font></code></td></tr>\n";
+        out += "<tr><td bgcolor=\"" + std::string(background) + "\" align=\"left\" style=\"text-align:left\" nowrap><code><font color=\"#14181D\">" + std::string(sign) + " " + escape(text) + "</font></code></td></tr>\n";
     };
     for (const FixLine& l : f.fix) {
         if (!l.removed.empty()) row("-", "#FBE3E1", l.removed);
