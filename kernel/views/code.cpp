@@ -87,7 +87,7 @@ std::string html(const CodeDiff& d, const ViewOptions& options) {
     const auto row = [&](std::int32_t a, std::int32_t b, std::string_view sign, std::string_view background, const std::string& text) {
         const std::string bg = background.empty() ? "" : " bgcolor=\"" + std::string(background) + "\"";
         const std::string body = background.empty() ? escape(text) : font("#14181D", text);
-        out += "<tr><td align=\"right\">" + (a ? std::to_string(a) : "") + "</td><td align=\"right\">" + (b ? std::to_string(b) : "") + "</td><td align=\"left\" style=\"text-align:left\"" + bg + "><pre>" +
+        out += "<tr><td align=\"right\">" + (a ? std::to_string(a) : "") + "</td><td align=\"right\">" + (b ? std::to_string(b) : "") + "</td><td align=\"left\" style=\"text-align:left\"" + bg + "><pre style=\"margin:0;background-color:" + (background.empty() ? "transparent" : std::string(background)) + "\">" +
                (background.empty() ? std::string(sign) : font("#14181D", sign)) + " " + body + "</pre></td></tr>\n";
     };
     int hidden = 0;
