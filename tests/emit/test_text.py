@@ -101,7 +101,7 @@ def rows(x: pl.Tensor[[16, 64], pl.DT_FP32], y: pl.Tensor[[16, 1], pl.DT_FP32]):
     with pl.section_vector():
         a = pl.make_tile(pl.TileType([16, 64], pl.DT_FP32, target_memory=pl.MemorySpace.Vec), addr=0, size=4096)
         b = pl.make_tile(pl.TileType([16, 8], pl.DT_FP32, target_memory=pl.MemorySpace.Vec), addr=8192, size=512)
-        pl.set_validshape(b, 16, 1)
+        pl.set_validshape(b, [16, 1])
         pl.load(a, x, [0, 0])
         pl.row_max(b, a)
         pl.store(y, b, [0, 0])
