@@ -54,8 +54,11 @@ void PlanDrawing::ids(double y) {
     const std::string counter = p.max_pending < 0 ? say("every counter bounded", "计数器有上限")
                                 : m_zh ? "每个计数器至多 " + std::to_string(p.max_pending) + "（上限 " + std::to_string(p.limit) + "）"
                                        : "every counter at most " + std::to_string(p.max_pending) + " of " + std::to_string(p.limit);
-    const std::pair<bool, std::string> ticks[] = {{p.no_hang, say("no hang", "不会挂死")}, {p.no_race, say("no race", "没有竞争")}, {p.bounded, counter},
-                                                  {p.balanced, say("as many waits as sets", "wait 与 set 数相等")}};
+    const std::pair<bool, std::string> ticks[] = {{p.no_hang, p.no_hang ? say("no hang", "不会挂死") : say("may hang", "可能挂死")},
+                                                  {p.no_race, p.no_race ? say("no race", "没有竞争") : say("a race is possible", "可能有竞争")},
+                                                  {p.bounded, p.bounded ? counter : say("a counter may pass its limit", "计数器可能超限")},
+                                                  {p.balanced, p.balanced ? say("as many waits as sets", "wait 与 set 数相等") : say("waits and sets differ in number", "wait 与 set 数不等")}};
+    const bool holds = p.no_hang && p.no_race && p.bounded && p.balanced;
     x = 20;
     for (const auto& [good, words] : ticks) {
         m_svg.text(x, top + 64, Type::bold, good ? "✔" : "▲", Anchor::start, good ? "xgood" : "xwarn");
@@ -65,7 +68,8 @@ void PlanDrawing::ids(double y) {
     std::string scope;
     if (m_plan.provenance.checked_by.empty()) scope = say("Nobody checked this plan.", "该计划未经检查。");
     else if (p.checked_tasks >= 0) scope = m_zh ? "已检查到 " + std::to_string(p.checked_tasks) + " 个任务。" : "Checked to T = " + std::to_string(p.checked_tasks) + " tasks.";
-    else scope = say("Holds for every number of tasks, 0 included.", "对任意任务数成立（包括 0）。");
+    else if (holds) scope = say("Holds for every number of tasks, 0 included.", "对任意任务数成立（包括 0）。");
+    else scope = say("Looked at for every number of tasks, 0 included.", "已对任意任务数检查（包括 0）。");
     if (!p.assumes.empty()) scope += m_zh ? "前提：" + p.assumes : " Assumes " + p.assumes + ".";
     m_svg.text(20, top + 83, Type::small, clip_to(scope, 740, 10.5));
 }
