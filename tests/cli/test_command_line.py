@@ -117,7 +117,8 @@ def test_a_script_can_be_interrupted(tmp_path: Path) -> None:
     import time
     script = tmp_path / "script.py"
     script.write_text("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
-    process = subprocess.Popen([str(BUILD / "bin/xpto"), "run", str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([str(BUILD / "bin/xpto"), "run", str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))  # a background job ignores it
     assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
