@@ -1,8 +1,10 @@
 """Data for the kernels of a file: what its xpto_inputs() makes, or arrays of the declared shapes."""
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 _NUMPY = {"fp32": "float32", "fp16": "float16", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16",
           "uint32": "uint32", "uint64": "uint64", "bool": "bool"}
@@ -10,6 +12,22 @@ _NUMPY = {"fp32": "float32", "fp16": "float16", "int8": "int8", "int16": "int16"
 
 class WrongUsage(Exception):
     """What the caller of a command must change."""
+
+
+@contextlib.contextmanager
+def refusals_told(command: str, kernel: str) -> Iterator[None]:
+    """Ends a command whose caller or kernel is at fault: a line on standard error, exit code 2 or 1. Faults of ours pass."""
+    from xpto.errors import InternalError, PtoError
+    try:
+        yield
+    except WrongUsage as e:
+        print(f"xpto {command}: {e}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except InternalError:
+        raise
+    except PtoError as e:
+        print(f"REFUSED  {kernel}: {e}", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def kernel_of(path: str, name: str | None) -> tuple[Any, dict[str, Any]]:

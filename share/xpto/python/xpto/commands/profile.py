@@ -58,18 +58,10 @@ def main(argv: list[str]) -> int:
         print(f"xpto profile: {kernel.__name__} has no pipeline= option, so --preload does not fit", file=sys.stderr)
         return 2
     kernel.overrides = {k: getattr(args, k) for k in ("preload", "target") if getattr(args, k) is not None}
-    try:
+    with file_inputs.refusals_told("profile", kernel.__name__):
         values, named = file_inputs.inputs_of(kernel, space)
         key = kernel.variants()[0] if kernel.options.get("tiling_key") else None
         run = kernel.launch(values, named, block_dim=args.block_dim, tiling_key=key)
-    except file_inputs.WrongUsage as e:
-        print(f"xpto profile: {e}", file=sys.stderr)
-        return 2
-    except InternalError:
-        raise
-    except PtoError as e:
-        print(f"REFUSED  {kernel.__name__}: {e}", file=sys.stderr)
-        return 1
 
     def total_at(depth: int) -> int | None:
         kept = kernel.overrides

@@ -26,7 +26,6 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     args = _parser().parse_intermixed_args(argv)
     from xpto import file_inputs
-    from xpto.errors import InternalError, PtoError
     from xpto.tune import slot_counts, tune, values_of
     try:
         kernel, space = file_inputs.kernel_of(args.file, args.kernel)
@@ -42,18 +41,10 @@ def main(argv: list[str]) -> int:
         print(f"xpto tune: {e}", file=sys.stderr)
         return 2
     maker = space.get("xpto_inputs")
-    try:
+    with file_inputs.refusals_told("tune", kernel.__name__):
         if callable(maker):
             result = tune(kernel, preload=preload, slots=slots, block_dim=args.block_dim, inputs=maker, **constants)
         else:
             result = tune(kernel, *file_inputs.generated(kernel), preload=preload, slots=slots, block_dim=args.block_dim, **constants)
-    except file_inputs.WrongUsage as e:
-        print(f"xpto tune: {e}", file=sys.stderr)
-        return 2
-    except InternalError:
-        raise
-    except PtoError as e:
-        print(f"REFUSED  {kernel.__name__}: {e}", file=sys.stderr)
-        return 1
     print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else result.text(), end="\n" if args.json else "")
     return 0 if result.best is not None else 1
