@@ -46,7 +46,7 @@ void append(View& to, const View& more) {
 }
 
 std::string cpp_text(const driver::Compiled& c) {
-    if (!c.program || c.chip->arch != "a5") return {};
+    if (!c.program) return {};
     emit::EmitOptions o;
     o.sources = &Session::get().sources;
     return emit::emit(*c.program, *c.chip, o).files.front().text;
@@ -149,11 +149,7 @@ View view_of(const CompilationHandle& h, const std::string& name, const std::str
         if (!c.generated) return plain_view("no pipeline loop: the kernel runs as it is written");
         return from_bundle(views::code_bundle(c.generated->file_name, c.generated->text, views::CodeKind::python, options), "{}");
     }
-    if (name == "cpp") {
-        std::string text = cpp_text(c);
-        if (text.empty()) return plain_view("no C++ for " + c.chip->name + ": emission knows ascend950 only");
-        return from_bundle(views::code_bundle("kernel.cpp", text, views::CodeKind::cpp, options), "{}");
-    }
+    if (name == "cpp") return from_bundle(views::code_bundle("kernel.cpp", cpp_text(c), views::CodeKind::cpp, options), "{}");
     throw std::invalid_argument("no view is called " + name);
 }
 

@@ -114,3 +114,9 @@ def test_a_reduction_without_its_scratch() -> None:
     assert not here["lacking"] and "TROWMAX(b_d1, a_d0, a_d0);" in here["files"]["kernel.cpp"]
     older = support.load(ROWS.replace("MUTEX", "False"))["rows"].compile(check="warn", target="ascend910b").native.emitted()
     assert older["lacking"] and "// no C++ form here: row_max" in older["files"]["kernel.cpp"]
+
+
+def test_the_view_of_the_text_is_there_for_older_chips_too() -> None:
+    made = support.load(ROWS.replace("MUTEX", "False").replace("pl.row_max(b, a)", "pl.add(a, a, a)"))["rows"].compile(check="warn", target="ascend910b").native
+    text, _, _ = made.view("cpp", "en", "")
+    assert "TADD(a_d0, a_d0, a_d0);" in text and made.emitted()["files"]["kernel.cpp"].strip() in text
