@@ -36,13 +36,8 @@ void choose_ids(Graph& g, std::vector<Edge>& edges, LoopPlan& plan, std::int32_t
 void check_ordering(Graph& g, std::vector<Edge>& edges);         // ordering.cpp   unprotected, gm hand-over
 void check_barriers(const pipeline::Model& model, const SyncPlan& plan, Diagnostics& out); // barriers.cpp S4
 
-/// Smallest u such that stage `from` of task t surely comes before stage `to` of task t + u, taking each stage as a whole: program
-/// order on each core plus the given edges. Empty when nothing orders them. `skip`: an edge to leave out.
-std::vector<std::vector<std::optional<std::int32_t>>> stage_order(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges,
-                                                                  const std::vector<bool>* skip = nullptr);
-
-/// For every edge: do the others (and program order, pipe by pipe, and the locks inside stages) order its two accesses? What holds
-/// here holds on the program as far as auto_mutex keeps its promise.
+/// For every edge: do the others (and program order, pipe by pipe, and the locks inside stages) order its two accesses, in the first and
+/// the last tasks too? What holds here holds on the program as far as auto_mutex keeps its promise.
 std::vector<bool> ordered_by_pipes(const pipeline::Loop& loop, const schedule::LoopSchedule& schedule, const std::vector<Edge>& edges, const std::vector<bool>& skip);
 
 } // namespace pto::sync
