@@ -146,6 +146,7 @@ void Target::bind_signature() {
                 m_fn.structs.push_back(std::move(s));
                 v = id_value(Kind::structure, std::int32_t(m_fn.structs.size() - 1));
                 v.read_only = true;
+                if (!t.more->tiling.error.empty()) v = error_value(); // what its fields are is unknown: no second finding
             } else if (!t.is(Kind::error)) {
                 wrong(Code::parameter_annotation, a.at, "`" + p.name + "` is annotated with " + describe(t));
             }

@@ -8,11 +8,14 @@ const Value& Shared::look_up(syntax::ScopeId scope, const std::string& name) {
     if (auto found = outside[s].find(name); found != outside[s].end()) return found->second;
     key_storage.push_back(std::make_unique<std::string>(name));
     Value v;
-    if (auto c = environment.look_up(scope, name)) {
+    auto own = specialised.find(name); // inside the kernel itself these hide whatever else has the name
+    if (own != specialised.end() && scope == source.scope) {
+        v = own->second;
+    } else if (auto c = environment.look_up(scope, name)) {
         v = value_of(*c);
         constants_used.emplace(name, std::move(*c));
-    } else if (auto s2 = specialised.find(name); s2 != specialised.end()) {
-        v = s2->second;
+    } else if (own != specialised.end()) {
+        v = own->second;
     }
     return outside[s].emplace(*key_storage.back(), std::move(v)).first->second;
 }

@@ -155,6 +155,7 @@ Constant LiveEnvironment::class_constant(const py::handle& type) {
     std::string name = text_or(attribute(type, "__name__"), "?");
     if (py::object fields = attribute(type, "__dataclass_fields__")) {
         TilingClass c{name, {}, {}};
+        auto wrong = [&](const std::string& what) { c.error += (c.error.empty() ? "" : "; ") + what; };
         for (auto item : py::reinterpret_borrow<py::dict>(fields)) {
             TilingField f;
             f.name = item.first.cast<std::string>();
@@ -164,13 +165,14 @@ Constant LiveEnvironment::class_constant(const py::handle& type) {
             if (base == "int") f.dtype = isa::DType::index;
             else if (base == "float") f.dtype = isa::DType::fp32;
             else if (base == "bool") f.dtype = isa::DType::boolean;
-            else c.error = "field " + f.name + " has type " + text + "; int, float, bool and arrays of them (int[4]) are possible";
-            if (std::size_t open = text.find('['); open != std::string::npos) {
+            else wrong("field " + f.name + " has type " + text + ", not int, float, bool or an array of them (int[4])");
+            bool known = base == "int" || base == "float" || base == "bool";
+            if (std::size_t open = text.find('['); known && open != std::string::npos) {
                 std::string inside = text.substr(open + 1, text.find(']', open) - open - 1);
                 bool digits = !inside.empty() && inside.find_first_not_of("0123456789") == std::string::npos && inside.size() < 9;
                 f.length = digits ? std::stoll(inside) : -1;
                 if (f.length < 1 || f.length > 2048)
-                    c.error = "field " + f.name + ": an array has 1 to 2048 elements, written as a literal, not [" + inside + "]";
+                    wrong("field " + f.name + ": an array has 1 to 2048 elements, written as a literal, not [" + inside + "]");
             }
             c.fields.push_back(std::move(f));
         }

@@ -106,7 +106,37 @@ def _scalar(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
         raise LaunchTypeError(f"{where}: expected a bool, got {type(value).__name__}")
     if not isinstance(value, (int, bool)):
         raise LaunchTypeError(f"{where}: expected an int for {dtype}, got {type(value).__name__}")
-    return {"kind": "scalar", "integer": int(value)}
+    low, high = _range(dtype)
+    if not low <= value <= high:
+        raise LaunchError(f"{where}: {value} does not fit {dtype} ({low} to {high})")
+    return {"kind": "scalar", "integer": _wrapped(int(value))}
+
+
+def _range(dtype: str) -> tuple[int, int]:
+    """What an integer type holds; an index counts like an int64."""
+    if dtype == "bool":
+        return 0, 1
+    unsigned, bits = dtype.startswith("u"), int("".join(c for c in dtype if c.isdigit()) or 64)
+    return (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def _wrapped(value: int) -> int:
+    """The bits of a 64-bit integer as the engine takes them."""
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def _field(dtype: str, value: Any, where: str) -> float | int:
+    """One number of a tiling dataclass: an int where a float is declared is one, a float where an int is declared is a mistake."""
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    if dtype == "fp32" and isinstance(value, (int, float)):
+        return float(value)
+    if dtype == "fp32" or not isinstance(value, int):
+        raise LaunchTypeError(f"{where}: expected {'a float' if dtype == 'fp32' else 'a bool' if dtype == 'bool' else 'an int'}, got {value!r}")
+    low, high = _range(dtype)
+    if not low <= value <= high:
+        raise LaunchError(f"{where}: {value} does not fit {dtype} ({low} to {high})")
+    return int(value)
 
 
 def _tiling(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
@@ -121,7 +151,7 @@ def _tiling(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
                 raise LaunchError(f"{where}.{field['name']}: {len(content)} elements where {field['length']} are declared")
         else:
             content = [content]
-        fields.append([float(v) if field["dtype"] == "fp32" else int(v) for v in content])
+        fields.append([_field(field["dtype"], v, f"{where}.{field['name']}") for v in content])
     return {"kind": "tiling", "fields": fields}
 
 

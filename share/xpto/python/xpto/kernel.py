@@ -5,7 +5,7 @@ import inspect
 import warnings
 from typing import Any, Callable, Mapping
 
-from xpto import _engine, arguments, config, device_stream, places, sources, tiling_keys
+from xpto import _engine, arguments, config, datatypes, device_stream, places, sources, tiling_keys
 from xpto.errors import CompileError, HazardError, InternalError, LaunchError, LaunchTypeError, LaunchWarning
 from xpto.results import Compilation, Run
 
@@ -33,6 +33,10 @@ class OperatorKernel:
         self.__module__ = function.__module__
         self.options = dict(options)
         self.overrides: dict[str, Any] = {}   # set by %%pto_kernel: they beat the decorator
+        if self.options.get("tiling_key") is not None:
+            tiling_keys.check_names(function, self.options["tiling_key"])
+        if self.options.get("datatype") is not None:
+            datatypes.check_schema(function, self.options["datatype"], self.options.get("tiling_key"))
         self._compiled: dict[Any, Compilation] = {}
         self.last: Compilation | None = None
         self.last_run: Run | None = None
@@ -69,18 +73,10 @@ class OperatorKernel:
     def _checked_key(self, key: Mapping[str, int] | None) -> dict[str, int]:
         key_class = self.options.get("tiling_key")
         if key_class is None:
+            if key:
+                raise LaunchError(f"{self.__name__}: a tiling key {dict(key)} is given, but the kernel has no tiling_key=; leave it out")
             return {}
-        fields = {f.name: f for f in tiling_keys.fields_of(key_class)}
-        if key is None or set(key) != set(fields):
-            raise LaunchError(f"{self.__name__}: the tiling key must name exactly {', '.join(fields)}, got {sorted(key or {})}; "
-                              f"write {self.__name__}[None, 1, {{{', '.join(f'{n!r}: {f.values[0]}' for n, f in fields.items())}}}](...)")
-        for name, value in key.items():
-            if value not in fields[name].values:
-                raise LaunchError(f"{self.__name__}: {name}={value} is not among its values {fields[name].values}")
-        ordered = {n: key[n] for n in fields}
-        if not tiling_keys.is_valid(key_class, tuple(ordered.values())):
-            raise LaunchError(f"{self.__name__}: {key_class.__name__}.is_valid refuses {ordered}{tiling_keys.why_refused(key_class)}")
-        return ordered
+        return tiling_keys.checked(self.__name__, key_class, key)
 
     # ------------------------------------------------------------------ launching
 
@@ -99,6 +95,8 @@ class OperatorKernel:
             if self.options.get("tiling_key") is not None:
                 key, dtypes = rest[0], rest[1] if len(rest) > 1 else None
                 self._checked_key(key)  # a wrong key is told where it is written, before any argument
+            elif len(rest) > 1:
+                raise LaunchTypeError(f"{self.__name__}[...]: the kernel has no tiling_key=; write {self.__name__}[stream, block_dim, dtypes]")
             else:
                 dtypes = rest[0]
 
@@ -143,16 +141,7 @@ class OperatorKernel:
         return run
 
     def _datatypes(self, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        schema = self.options.get("datatype")
-        if not schema:
-            return None
-        if given is None or set(given) != set(schema):
-            raise LaunchError(f"{self.__name__}: the dtype mapping must name exactly {', '.join(schema)}, got {sorted(given or {})}")
-        by_variable: dict[str, Any] = {}
-        for parameter, variable in schema.items():
-            if by_variable.setdefault(variable, given[parameter]) != given[parameter]:
-                raise LaunchError(f"{self.__name__}: parameters of dtype {variable} must agree, got {by_variable[variable]} and {given[parameter]}")
-        return by_variable
+        return datatypes.of_launch(self.__name__, self.options.get("datatype"), given)
 
     def _defaults(self) -> dict[str, Any]:
         parameters = inspect.signature(self.__xpto_function__).parameters.values()
@@ -161,11 +150,17 @@ class OperatorKernel:
     def _static_shapes(self, args: tuple, kwargs: Mapping[str, Any]) -> list[list[int]] | None:
         """Sizes that the signature bakes into the variant (pl.STATIC or `...`): a list per tensor parameter; other axes are 0, so that
         only what is baked makes a new variant. None when nothing is."""
-        annotations = self.__xpto_function__.__annotations__
+        function = self.__xpto_function__
+        annotations = function.__annotations__
 
         def baked(a: Any, rank: int) -> list[bool]:
-            if isinstance(a, str):  # postponed annotations: the text says whether any axis is baked, not which
-                return [("STATIC" in a or "..." in a)] * rank
+            if isinstance(a, str):  # postponed annotations
+                if "STATIC" not in a and "..." not in a:
+                    return [False] * rank
+                try:
+                    a = eval(a, function.__globals__, inspect.getclosurevars(function).nonlocals)
+                except Exception:  # names of a datatype or key: the text says whether any axis is baked, not which
+                    return [True] * rank
             item = getattr(a, "item", None)
             dims = list(item[0]) if isinstance(item, tuple) and item and isinstance(item[0], (list, tuple)) else []
             flags = [getattr(d, "path", "") == "pl.STATIC" for d in dims if d is not ...]

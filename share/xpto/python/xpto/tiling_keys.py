@@ -3,26 +3,59 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from typing import Any, Mapping
+import operator
+from typing import Any, Callable, Mapping
 
-from xpto.errors import PtoError
+from xpto.errors import CompileError, LaunchError, LaunchTypeError, PtoError
 
 MOST_BITS = 64
 
 
 def fields_of(key_class: type) -> list[Any]:
     """Fields in class order. PtoError when the class cannot be a key."""
+    if not isinstance(key_class, type):
+        raise CompileError(f"tiling_key={key_class!r} is no class; write a class with fields NAME = pl.TilingKeyField(bits=..., values=[...])")
     found = [f for f in vars(key_class).values() if type(f).__name__ == "TilingKeyField"]
     if not found:
-        raise PtoError(f"{key_class.__name__} has no TilingKeyField; write NAME = pl.TilingKeyField(bits=..., values=[...]) in it")
+        raise CompileError(f"{key_class.__name__} has no TilingKeyField; write NAME = pl.TilingKeyField(bits=..., values=[...]) in it")
     bits = sum(f.bits for f in found)
     if bits > MOST_BITS:
-        raise PtoError(f"{key_class.__name__} needs {bits} bits, a tiling key has {MOST_BITS}; fewer bits a field are enough for "
+        raise CompileError(f"{key_class.__name__} needs {bits} bits, a tiling key has {MOST_BITS}; fewer bits a field are enough for "
                        + ", ".join(f"{f.name} ({len(f.values)} values: {max(1, (len(f.values) - 1).bit_length())} bits)" for f in found))
     test = getattr(key_class, "is_valid", None)
     if test is not None and not callable(test):
-        raise PtoError(f"{key_class.__name__}.is_valid is a {type(test).__name__}; it must be a method that takes the key as a tuple")
+        raise CompileError(f"{key_class.__name__}.is_valid is a {type(test).__name__}; it must be a method that takes the key as a tuple")
     return found
+
+
+def check_names(function: Callable, key_class: type) -> None:
+    """CompileError when a field is a parameter or a variable of the kernel's module too: inside the kernel a name has one meaning."""
+    parameters = inspect.signature(function).parameters
+    for f in fields_of(key_class):
+        if f.name in parameters:
+            raise CompileError(f"{key_class.__name__}.{f.name} is a parameter of {function.__name__} too; rename one of them")
+        other = function.__globals__.get(f.name)
+        if f.name in function.__globals__ and not callable(other):
+            raise CompileError(f"{key_class.__name__}.{f.name} is a variable of the module too ({f.name} = {other!r}); rename the field, "
+                               f"or `del {f.name}` first")
+
+
+def checked(kernel: str, key_class: type, key: Any) -> dict[str, int]:
+    """A launch's key in field order, refused unless it names every field, each by one of its values, and is_valid agrees."""
+    fields = {f.name: f for f in fields_of(key_class)}
+    if not isinstance(key, Mapping) or set(key) != set(fields):
+        got = sorted(map(str, key)) if isinstance(key, Mapping) else "none" if key is None else repr(key)
+        raise LaunchError(f"{kernel}: the tiling key must name exactly {', '.join(fields)}, got {got}; "
+                          f"write {kernel}[None, 1, {{{', '.join(f'{n!r}: {f.values[0]}' for n, f in fields.items())}}}](...)")
+    for name, value in key.items():
+        if not hasattr(value, "__index__"):
+            raise LaunchTypeError(f"{kernel}: {name}={value!r} is no int; its values are {fields[name].values}")
+        if value not in fields[name].values:
+            raise LaunchError(f"{kernel}: {name}={value} is not among its values {fields[name].values}")
+    ordered = {n: operator.index(key[n]) for n in fields}
+    if not is_valid(key_class, tuple(ordered.values())):
+        raise LaunchError(f"{kernel}: {key_class.__name__}.is_valid refuses {ordered}{why_refused(key_class)}")
+    return ordered
 
 
 def is_valid(key_class: type, values: tuple[int, ...]) -> bool:
