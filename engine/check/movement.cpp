@@ -137,9 +137,6 @@ void fixpipe_options(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
                          ticked(s.name) + " is " + shape_text(s.type.shape[0], s.type.shape[1]) + "; factors per channel are 1xN, N a multiple of 16 up to 512");
             if (c.given(op, "relu_pre_mode")) c.report(Code::scale_rule, stmt.at, "factors per channel and relu_pre_mode= do not go together");
             if (store && c.given(op, "phase")) c.report(Code::scale_rule, stmt.at, "factors per channel and phase= do not go together");
-            auto mode = c.enumerator<isa::AccToVecMode>(op, "acc_to_vec_mode");
-            if (mode == isa::AccToVecMode::split_m || mode == isa::AccToVecMode::split_n)
-                c.report(Code::scale_rule, stmt.at, "factors per channel do not go with a split over both vector cores");
         }
     }
     if (!store) {
@@ -148,6 +145,7 @@ void fixpipe_options(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
         if (split && to && *to != src->type.dtype)
             c.report(Code::fixpipe_conversion, c.at(op, stmt, 0),
                      "a split over both vector cores does not convert: " + std::string(language_name(src->type.dtype)) + " to " + std::string(language_name(*to)));
+        if (split && c.given(op, "scale")) c.report(Code::scale_rule, stmt.at, "scale= does not go with a split over both vector cores");
         if (c.given(op, "scale") && c.list(op, 2)) c.report(Code::option_lost, stmt.at, "with an offset the generated code ignores scale=");
     } else if (c.given(op, "relu_pre_mode") && c.enumerator<isa::AtomicType>(op, "atomic") == isa::AtomicType::add) {
         c.report(Code::option_lost, stmt.at, "with relu_pre_mode= the generated code ignores atomic=");

@@ -20,7 +20,6 @@ struct Plan {
     Transfer part[2];
     int count = 0;
     bool fixpipe = false; // conversion keywords apply
-    bool split = false;
 };
 
 void add_part(Plan& plan, const TileView& dst, const TileView& src, bool transposed, std::int64_t dr, std::int64_t dc,
@@ -66,7 +65,8 @@ Plan acc_to_vec(const Call& c, const TileView& src, std::int64_t row, std::int64
         add_part(plan, vec(mode == isa::AccToVecMode::single_vec1), src, false, 0, 0, row, col, m, n);
         return plan;
     }
-    plan.split = true;
+    plan.fixpipe = true; // relu applies to both halves
+    if (c.given(Key::scale)) c.refuse("a split move does not scale");
     if (d.type->dtype != src.dtype)
         c.refuse("a split move does not convert: the tile has " + std::string(isa::name(d.type->dtype)) +
                  ", the accumulator " + std::string(isa::name(src.dtype)));

@@ -131,12 +131,15 @@ TEST_CASE("a move with an offset extracts or inserts", "[check]") {
 }
 
 TEST_CASE("a split over both vector cores fits half-size tiles and converts nothing", "[check]") {
-    auto move = [](isa::TileType to, isa::AccToVecMode mode) {
+    auto move = [](isa::TileType to, isa::AccToVecMode mode, FunctionBuilder::Keywords more = {}) {
         FunctionBuilder b(isa::Core::cube);
         auto dst = b.slot(b.group("dst", to, {0})), src = b.slot(b.group("src", tile_type(64, 64, M::acc), {0}));
-        b.op("move", {dst, src}, {{"acc_to_vec_mode", isa::enum_value(mode)}});
+        more.push_back({"acc_to_vec_mode", isa::enum_value(mode)});
+        b.op("move", {dst, src}, more);
         return findings(b);
     };
+    CHECK(only(move(tile_type(32, 64, M::vec), isa::AccToVecMode::split_m, {{"scale", 2.0}}), Code::scale_rule, "scale= does not go with a split"));
+    CHECK(move(tile_type(32, 64, M::vec), isa::AccToVecMode::split_m, {{"relu_pre_mode", isa::enum_value(isa::ReluPreMode::normal_relu)}}).empty());
     CHECK(move(tile_type(32, 64, M::vec), isa::AccToVecMode::split_m).empty());
     CHECK(move(tile_type(64, 32, M::vec), isa::AccToVecMode::split_n).empty());
     CHECK(only(move(tile_type(32, 64, M::vec), isa::AccToVecMode::single_vec0), Code::window_range, "64x64 of it leave Acc for each vector core and do not fit"));
