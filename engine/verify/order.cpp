@@ -134,8 +134,6 @@ SyncIndex::SyncIndex(const Trace& t, const machine::Chip& chip) : trace(t) {
     }
     ticket_begin[n] = std::int32_t(tickets.size());
     for (std::size_t i = n; i-- > 0;) ticket_begin[i] = std::min(ticket_begin[i], ticket_begin[i + 1]);
-    for (std::size_t k = 0; k < counters.size(); ++k)
-        persistent = persistent && counters[k].wait_lanes.count() <= 1;
     rival.assign(n, 0);
     for (const Counter& c : counters)
         if (c.wait_lanes.count() > 1)
@@ -199,6 +197,7 @@ class Runner {
     bool finished() const { return m_out.order.size() == m_t.events.size(); }
     const std::vector<std::vector<Clock>>& counter_clocks() const { return m_counter_clocks; }
     void expect(std::vector<std::vector<Clock>> all_sets) { m_expected = std::move(all_sets); }
+    void demand(std::vector<std::int32_t> sets) { m_demanded = std::move(sets); } // per event: sets of its counters before it passes
 
   private:
     /// Is the event, and with it everything earlier on its pipe, complete once it fired?
@@ -234,8 +233,11 @@ class Runner {
             break;
         }
         case Act::cross_wait:
-            for (std::int32_t k : m_x.counters_of[std::size_t(i)])
-                if (k >= 0 && m_out.counter_sets[std::size_t(k)] <= m_out.counter_waits[std::size_t(k)]) return false;
+            for (std::int32_t k : m_x.counters_of[std::size_t(i)]) {
+                if (k < 0) continue;
+                if (m_out.counter_sets[std::size_t(k)] <= m_out.counter_waits[std::size_t(k)]) return false;
+                if (!m_demanded.empty() && m_out.counter_sets[std::size_t(k)] < m_demanded[std::size_t(i)]) return false;
+            }
             break;
         default: break;
         }
@@ -302,9 +304,7 @@ class Runner {
                 const auto f = std::size_t(m_x.flag_of[std::size_t(i)]);
                 join(c, m_flag_clocks[f][std::size_t(m_out.flag_waits[f])]);
             }
-            if (e.act == Act::cross_wait)
-                for (std::int32_t k : m_x.counters_of[std::size_t(i)])
-                    if (k >= 0) join(c, awaited(k));
+            if (e.act == Act::cross_wait) join_sets(i, c);
             for (std::int32_t r = m_x.ticket_begin[std::size_t(i)]; r < m_x.ticket_begin[std::size_t(i) + 1]; ++r) {
                 const auto& by_pipe = m_lock_clocks[std::size_t(m_x.tickets[std::size_t(r)].lock)];
                 for (int p = 0; p < pipe_count; ++p)
@@ -360,11 +360,37 @@ class Runner {
         m_released[std::size_t(ref.lock)][std::size_t(ref.ticket)] = 1;
         if (m_clocks) join(m_lock_clocks[std::size_t(ref.lock)][std::size_t(e.pipe)], done);
     }
-    /// What the next wait of a counter has behind it: with one setting pipe the k-th set; with several, per pipe the k-th smallest.
-    Clock awaited(std::int32_t k) const {
+    /// H7 and H10: a wait that knows k - 1 others of its id comes after k sets; these may tell it of more waits.
+    void join_sets(std::int32_t i, Clock& c) {
+        const auto& mine = m_x.counters_of[std::size_t(i)];
+        if (!m_x.rival[std::size_t(i)]) {
+            for (std::int32_t k : mine)
+                if (k >= 0) join(c, awaited(k, std::size_t(m_out.counter_waits[std::size_t(k)])));
+            return;
+        }
+        for (std::int32_t k : mine) {
+            if (k < 0) continue;
+            const auto& waits = m_x.counters[std::size_t(k)].waits;
+            const auto at = std::lower_bound(waits.begin(), waits.end(), i);
+            if (at != waits.begin() && !knows_wait(c, i, *(at - 1))) m_out.ordered = false;
+        }
+        for (Clock before = c;; before = c) {
+            for (std::int32_t k : mine) {
+                if (k < 0) continue;
+                const auto& waits = m_x.counters[std::size_t(k)].waits;
+                join(c, awaited(k, std::size_t(std::count_if(waits.begin(), waits.end(), [&](std::int32_t w) { return w != i && knows_wait(before, i, w); }))));
+            }
+            if (c == before) return;
+        }
+    }
+    bool knows_wait(const Clock& c, std::int32_t i, std::int32_t w) const {
+        const Event &mine = m_t.events[std::size_t(i)], &other = m_t.events[std::size_t(w)];
+        return mine.lane() == other.lane() ? other.index < mine.index : c[std::size_t(other.lane())] >= other.index;
+    }
+    /// What follows nth sets and one more: with one setting pipe the set after nth; with several, per pipe the nth smallest of what they know.
+    Clock awaited(std::int32_t k, std::size_t nth) const {
         const bool several = m_x.counters[std::size_t(k)].set_lanes.count() > 1;
         const auto& clocks = several && !m_expected.empty() ? m_expected[std::size_t(k)] : m_counter_clocks[std::size_t(k)];
-        const auto nth = std::size_t(m_out.counter_waits[std::size_t(k)]);
         if (!several) return clocks[nth];
         Clock c{};
         std::vector<std::int32_t> column(clocks.size());
@@ -393,6 +419,7 @@ class Runner {
     std::array<Clock, lane_count> m_gate_clock{}; // everything later on the pipe starts after this
     std::vector<Clock> m_post;
     std::vector<std::vector<Clock>> m_counter_clocks, m_flag_clocks;
+    std::vector<std::int32_t> m_demanded;
     std::vector<std::vector<Clock>> m_expected; // of an earlier pass: what every set of a counter has behind it
     std::vector<std::array<Clock, pipe_count>> m_lock_clocks;
     std::map<std::pair<std::int8_t, std::int64_t>, Unit> m_units;
@@ -401,7 +428,7 @@ class Runner {
 } // namespace
 
 Firing fire(const SyncIndex& index, bool clocks, std::int32_t held, std::int32_t until, bool reverse_lanes) {
-    const bool several = clocks && index.persistent && std::any_of(index.counters.begin(), index.counters.end(), [](const Counter& c) { return c.set_lanes.count() > 1; });
+    const bool several = clocks && std::any_of(index.counters.begin(), index.counters.end(), [](const Counter& c) { return c.set_lanes.count() > 1; });
     if (!several) return Runner(index, clocks, {held, -1}, until).run(reverse_lanes);
     // Several pipes set one id: a wait is after e iff without e fewer than k sets remain, later sets included. Their clocks depend on
     // the wait's in turn, so passes repeat until nothing changes; every fixed point is sound (docs/model/sync.md, section 2).
@@ -413,6 +440,25 @@ Firing fire(const SyncIndex& index, bool clocks, std::int32_t held, std::int32_t
         if (r.counter_clocks() == expected) return f;
         expected = r.counter_clocks();
     }
+}
+
+bool finishes_in_every_order(const SyncIndex& x, const Firing& clocks) {
+    const Trace& t = x.trace;
+    std::vector<std::int32_t> sets(t.events.size(), 0);
+    for (const Counter& c : x.counters) {
+        if (c.wait_lanes.count() < 2) continue;
+        for (std::int32_t w : c.waits) {
+            const Event& e = t.events[std::size_t(w)];
+            const auto behind = std::count_if(c.waits.begin(), c.waits.end(), [&](std::int32_t o) {
+                const Event& other = t.events[std::size_t(o)];
+                return other.lane() == e.lane() ? other.index > e.index : clocks.start[std::size_t(o)][std::size_t(e.lane())] >= e.index;
+            });
+            sets[std::size_t(w)] = std::max(sets[std::size_t(w)], std::int32_t(std::ptrdiff_t(c.waits.size()) - behind));
+        }
+    }
+    Runner r(x, false, {-1, -1}, -1);
+    r.demand(std::move(sets));
+    return r.run(false).finished;
 }
 
 Choices explore(const SyncIndex& index, std::int32_t held_a, std::int32_t held_b, std::int64_t work_limit) {

@@ -54,8 +54,7 @@ class SyncIndex {
     std::vector<std::int32_t> unlock_of;                       // per event: index into unlocks, -1
     std::vector<std::int32_t> finals_before;                   // per event with a unit flag: finals of its own side earlier
     std::vector<std::int32_t> stray_unlocks;                   // events that release what is not held
-    bool persistent = true;        // one setting and one waiting pipe per counter: one maximal run decides (assumption A6)
-    std::vector<char> rival;       // per event: a wait that competes with waits of another pipe
+    std::vector<char> rival;       // per event: a wait of a counter that several pipes await
     bool in_order_v = false, wait_stops_core = false;
     bool is_gate(const Event& e) const { return e.pipe == std::int8_t(isa::Pipe::s) || (wait_stops_core && e.act == Act::cross_wait); }
     const Trace& trace;
@@ -69,6 +68,8 @@ struct Firing {
     std::array<std::int32_t, lane_count> head{}; // events fired of each pipe
     std::vector<std::int32_t> counter_sets, counter_waits, flag_sets, flag_waits; // how often each took effect
     bool finished = false;
+    bool ordered = true;                   // P5: every wait of an id knew the one before it in program order, apart from what its own set told it
+    bool decides() const { return finished && ordered; } // all maximal runs equal this one up to order
 };
 
 /// Fires everything that can fire.
@@ -76,7 +77,10 @@ struct Firing {
 ///   until  stops as soon as this event has fired, -1 for never
 Firing fire(const SyncIndex& index, bool clocks, std::int32_t held = -1, std::int32_t until = -1, bool reverse_lanes = false);
 
-/// Several pipes that wait for one id compete for its sets: every choice is followed (A6).
+/// H10: does every run finish when each competing wait gets the last set that it may be left with? `clocks` is a firing with clocks.
+bool finishes_in_every_order(const SyncIndex& index, const Firing& clocks);
+
+/// Waits of several pipes that nothing orders compete for the sets of their id: every choice is followed (A6).
 struct Choices {
     bool complete = true;     // every choice within the limit
     std::int64_t work = 0;    // events fired in all choices

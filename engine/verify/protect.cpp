@@ -19,14 +19,44 @@ struct Touch {
     bool write = false, shared = false; // shared: the two vector cores of a block both reach it
     std::int64_t first = 0, last = 0;
     std::uint32_t locks = 0;
+    std::int32_t part = 0;              // full barriers passed before it
 };
 
 /// Tensor parameter behind a tensor of the program; -1 when it may be any (made from an address).
 std::int32_t root_of(const ir::Function& f, ir::TensorId t) { return f[t].param.valid() ? f[t].param.index : -1; }
 
+bool full_barrier(const Instr& in) {
+    const auto* op = in.kind == InstrKind::issue ? std::get_if<ir::Op>(&in.stmt->what) : nullptr;
+    if (!op || !op->row || op->row->semantics != isa::Semantics::sync_all) return false;
+    const int type = op->row->keyword_index("core_type");
+    const auto* e = type < 0 || std::size_t(type) >= op->attributes.size() ? nullptr : std::get_if<isa::EnumValue>(&op->attributes[std::size_t(type)]);
+    return !e || isa::SyncCoreType(e->ordinal) == isa::SyncCoreType::mix;
+}
+
+/// Per instruction: how many full barriers its core has passed. Counted when every one stands outside loops and conditions and all cores
+/// have as many; else 0 throughout.
+std::vector<std::vector<std::int32_t>> parts_of(const program::Program& p) {
+    std::vector<std::vector<std::int32_t>> parts;
+    bool countable = true;
+    for (const CoreCode& core : p.cores) {
+        auto& list = parts.emplace_back(core.code.size(), 0);
+        std::int32_t passed = 0, free_from = 0;
+        for (std::size_t i = 0; i < core.code.size(); ++i) {
+            const Instr& in = core.code[i];
+            if (full_barrier(in)) countable = countable && std::int32_t(i) >= free_from, ++passed;
+            if (in.kind == InstrKind::branch || in.kind == InstrKind::jump || in.kind == InstrKind::loop_enter) free_from = std::max(free_from, in.target);
+            list[i] = passed;
+        }
+        countable = countable && list.empty() == parts.front().empty() && (list.empty() || list.back() == parts.front().back());
+    }
+    if (!countable)
+        for (auto& list : parts) std::fill(list.begin(), list.end(), 0);
+    return parts;
+}
+
 class Table {
   public:
-    explicit Table(const program::Program& p) : m_mix(p.kernel->is_mix()) {
+    explicit Table(const program::Program& p) : m_mix(p.kernel->is_mix()), m_parts(parts_of(p)) {
         for (std::size_t side = 0; side < p.cores.size(); ++side) {
             const CoreCode& core = p.cores[side];
             const ir::Function& f = *core.function;
@@ -60,14 +90,14 @@ class Table {
         }
     }
 
-    /// Calls found(a, b) for touches that no lock orders.
+    /// Calls found(a, b) for touches that neither a lock nor a full barrier orders.
     /// output(a, b): both are stores of the two vector cores.
     template <class F, class G> void conflicts(F&& found, G&& output) const {
         for (const auto& [memory, list] : m_on_chip)
             for (std::size_t a = 0; a < list.size(); ++a)
                 for (std::size_t b = a; b < list.size(); ++b) {
                     const Touch &x = list[a], &y = list[b];
-                    if (!(x.write || y.write) || x.first >= y.last || y.first >= x.last) continue;
+                    if (!(x.write || y.write) || x.part != y.part || x.first >= y.last || y.first >= x.last) continue;
                     const bool one_lane = x.side == y.side && x.pipe == y.pipe && !x.shared;
                     const bool locked = x.side == y.side && !x.shared && (x.locks & y.locks);
                     if (!one_lane && !locked) found(x, y);
@@ -75,7 +105,7 @@ class Table {
         for (std::size_t a = 0; a < m_global.size(); ++a)
             for (std::size_t b = a; b < m_global.size(); ++b) {
                 const Touch &x = m_global[a], &y = m_global[b];
-                if (!(x.write || y.write) || (x.first >= 0 && y.first >= 0 && x.first != y.first)) continue;
+                if (!(x.write || y.write) || x.part != y.part || (x.first >= 0 && y.first >= 0 && x.first != y.first)) continue;
                 if (x.side == y.side && x.pipe == y.pipe && !x.shared) continue;
                 if (x.write && y.write && x.shared && y.shared) output(x, y);
                 else found(x, y);
@@ -94,6 +124,7 @@ class Table {
             for (std::int32_t s = 0; s < decl.slots(); ++s) {
                 Touch x{side, std::int32_t(i), pipe, isa::writes(role), m_mix && foreign && core.core == isa::Core::vector};
                 x.first = decl.addresses[std::size_t(s)];
+                x.part = m_parts[side][i];
                 x.last = x.first + std::max(decl.slot_bytes, decl.type.byte_size());
                 if (locked && !decl.mutex.empty())
                     for (std::int32_t id : decl.mutex[std::size_t(s)]) x.locks |= 1u << id;
@@ -104,11 +135,12 @@ class Table {
     void tensor(std::size_t side, std::size_t i, isa::Pipe pipe, std::int32_t root, isa::Role role) {
         if (role == isa::Role::none) return;
         Touch x{side, std::int32_t(i), pipe, isa::writes(role), m_mix && side == 1};
-        x.first = root;
+        x.first = root, x.part = m_parts[side][i];
         m_global.push_back(x);
     }
 
     bool m_mix;
+    std::vector<std::vector<std::int32_t>> m_parts;
     std::map<isa::MemorySpace, std::vector<Touch>> m_on_chip;
     std::vector<Touch> m_global; // first: parameter, -1 any
 };

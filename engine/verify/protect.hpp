@@ -12,7 +12,7 @@
 namespace pto::verify {
 
 /// An operation is protected when every operation that may touch the same bytes from another pipe (or core), one of both writing,
-/// holds a common lock. All others, and everything that synchronises, are exposed.
+/// holds a common lock or stands on the other side of a full barrier. All others, and everything that synchronises, are exposed.
 struct Protection {
     std::vector<std::vector<char>> exposed; // [program cores][instructions]
     std::vector<std::vector<char>> outputs; // stores that only meet stores of the other vector core

@@ -216,6 +216,10 @@ std::optional<std::string> Verifier::sweep_group(const Arrangement& a, const Pol
             set(entry, v);
             const Trace t = look(policy, shell, [&](const SyncIndex& index, const Firing& f) {
                 if (why || !f.finished) return;
+                if (!f.ordered) { // P5
+                    why = "several pipes await one event id, and nothing orders their waits";
+                    return;
+                }
                 if ((why = m_streams.add(index.trace))) return;
                 if (!pairings_go_forward(index)) why = "a wait is served by a set of a later iteration";
                 for (const auto& id : unsettled_counters(index, f, rhythms, trips)) unsettled = true, m_unsettled.insert(id);
@@ -328,16 +332,29 @@ void Verifier::sweep(std::vector<std::int32_t> open, const Trace& first, bool cu
         }
     }
     if (cut) m_reason = "the loops are longer than the work limit";
-    else if (!m_persistent) m_reason = "several pipes await one event id";
+    else if (!m_ordered) m_reason = "several pipes await one event id, and nothing orders their waits";
     else if (auto bad = harmless(a.around)) m_reason = *bad;
     else if (why) m_reason = *why;
 }
 
 // ---------------------------------------------------------------- runs that only look for hazards
 
-/// All loops with the same small count, one after the other.
+/// Tasks until every slot has been met by every stage and every phase of the rotation by the last task: the rings fill, the slots turn
+/// three times together.
+std::int64_t Verifier::all_phases() const {
+    std::int64_t depth = 1, turn = 1;
+    constexpr std::int64_t least = 16, most = 96;
+    for (const program::CoreCode& core : m_program.cores) {
+        for (const ir::Struct& s : core.function->structs) depth = std::max<std::int64_t>(depth, s.count);
+        for (const ir::TileDecl& d : core.function->decls)
+            if (d.slots() > 0 && std::lcm(turn, std::int64_t(d.slots())) <= most / 3) turn = std::lcm(turn, std::int64_t(d.slots()));
+    }
+    return std::clamp(depth + 3 * turn, least, most);
+}
+
+/// All loops with the same count, one after the other.
 void Verifier::try_counts(const std::vector<std::int32_t>& open, const Policy& policy) {
-    constexpr std::int64_t last = 16, half = 8;
+    const std::int64_t last = all_phases(), half = last / 2;
     std::map<std::pair<std::int32_t, bool>, std::int64_t> before;
     for (std::int64_t tasks = 0; tasks <= last && m_left > 0 && !stop_early(); ++tasks) {
         for (std::int32_t c : open) m_plan.trips[std::size_t(c)] = m_loops.classes[std::size_t(c)].innermost ? tasks : 1;

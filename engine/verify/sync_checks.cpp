@@ -58,7 +58,7 @@ void check_sync(const SyncIndex& x, const Firing& f, const machine::Chip& chip, 
         const Counter& c = x.counters[k];
         if (c.sets.empty()) continue;
         const std::int64_t pending = max_pending(x, f, c);
-        if (pending > chip.cross_core_limit && x.persistent) {
+        if (pending > chip.cross_core_limit && f.ordered) {
             if (Hazard* h = out.open(HazardKind::counter_overflow, place_key(t, c.sets.front()), "", c.id)) {
                 h->first = place_of(t, c.sets[std::size_t(std::min<std::int64_t>(chip.cross_core_limit, std::int64_t(c.sets.size()) - 1))]);
                 if (!c.waits.empty()) h->second = place_of(t, c.waits.front());

@@ -25,6 +25,7 @@ class Verifier {
     Trace look(const Policy& policy, std::int64_t tasks, const Seen& seen = {}); // traces, fires and checks one run
     void judge(const Trace& t, std::int64_t tasks, const Seen& seen = {});
     void rivals(const SyncIndex& index, const Firing& f, std::int64_t tasks);
+    bool follow_choices(const SyncIndex& index, const Firing& f, std::int64_t tasks);
     static bool share_lock(const Event& a, const Event& b);
     void note(const Trace& t, const SyncIndex& index, const Firing& f);
     void add_guesses(const Trace& t);
@@ -49,6 +50,7 @@ class Verifier {
     std::optional<std::string> starts_over(const Arrangement& a, const Policy& policy, const std::vector<Rhythm>& rhythms);
     std::optional<std::string> sweep_group(const Arrangement& a, const Policy& policy, const std::vector<Rhythm>& rhythms, const std::vector<Group>& groups, std::size_t which,
                                            const std::vector<std::vector<std::int64_t>>& entries, std::map<std::size_t, std::vector<std::int64_t>>& exits, bool& unsettled);
+    std::int64_t all_phases() const;
     void try_counts(const std::vector<std::int32_t>& open, const Policy& policy);
     void nested(const std::vector<std::int32_t>& open);
     void growing_ids(std::int64_t tasks);
@@ -71,7 +73,7 @@ class Verifier {
     std::vector<Watch> m_watches;                            // per program core
     Streams m_streams;
     std::set<std::pair<std::int32_t, bool>> m_unsettled;    // ids, to the vector cores
-    bool m_persistent = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
+    bool m_ordered = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
     std::int64_t m_explored = 0, m_choice_work = 1'500'000; // events fired to follow competing waits
 };
 

@@ -78,28 +78,40 @@ void Verifier::judge(const Trace& t, std::int64_t tasks, const Seen& seen) {
     const SyncIndex index(t, m_chip);
     const Firing f = fire(index, true);
     check_sync(index, f, m_chip, tasks, m_findings);
-    if (index.persistent) check_races(index, f, tasks, m_options.same_pipe, m_findings);
+    if (f.ordered) check_races(index, f, tasks, m_options.same_pipe, m_findings);
     else rivals(index, f, tasks);
     note(t, index, f);
     if (seen) seen(index, f);
 }
 
-/// Several pipes set or await one id: clocks do not decide; every choice does, for small counts (A6).
+/// Waits of several pipes compete for one id's sets. Clocks give bounds (H10); where these leave something open, every choice is followed (A6).
 void Verifier::rivals(const SyncIndex& index, const Firing& f, std::int64_t tasks) {
-    m_persistent = false;
+    m_ordered = false;
+    Findings bounds(1);
+    if (f.finished) check_races(index, f, tasks, false, bounds);
+    const bool counts = std::all_of(index.counters.begin(), index.counters.end(), [&](const Counter& c) { return max_pending(index, f, c) <= m_chip.cross_core_limit; });
+    const bool bounded = f.finished && counts && bounds.list().empty() && finishes_in_every_order(index, f);
+    if (!bounded && !follow_choices(index, f, tasks)) m_explored_all = false;
+    if (m_explored_all) m_explored = std::max(m_explored, tasks);
+}
+
+/// False when not every choice could be followed.
+bool Verifier::follow_choices(const SyncIndex& index, const Firing& f, std::int64_t tasks) {
     const Trace& t = index.trace;
-    if (m_choice_work <= 0) {
-        m_explored_all = false;
-        return;
-    }
     const auto follow = [&](std::int32_t a, std::int32_t b) {
         Choices c = explore(index, a, b, m_choice_work);
         m_choice_work -= c.work;
         return c;
     };
+    if (m_choice_work <= 0) return false;
     const Choices all = follow(-1, -1);
     if (all.stuck && t.complete) describe_hang(index, all.stuck_run, tasks, m_findings);
     bool complete = all.complete;
+    const auto ordered = [&](const Access& x, const Access& y) {
+        const Event &ex = t.events[std::size_t(x.event)], &ey = t.events[std::size_t(y.event)];
+        return f.fired[std::size_t(x.event)] && f.fired[std::size_t(y.event)] &&
+               (f.start[std::size_t(y.event)][std::size_t(ex.lane())] >= ex.index || f.start[std::size_t(x.event)][std::size_t(ey.lane())] >= ey.index);
+    };
     std::set<std::pair<std::string, std::string>> found;
     for (std::size_t a = 0; a < t.accesses.size(); ++a)
         for (std::size_t b = a + 1; b < t.accesses.size(); ++b) {
@@ -108,21 +120,17 @@ void Verifier::rivals(const SyncIndex& index, const Firing& f, std::int64_t task
             const Bytes &bx = t.bytes[std::size_t(x.footprint)], &by = t.bytes[std::size_t(y.footprint)];
             if (bx.owner != by.owner || bx.memory != by.memory || bx.last <= by.first || by.last <= bx.first || !bx.exact || !by.exact) continue;
             const Event &ex = t.events[std::size_t(x.event)], &ey = t.events[std::size_t(y.event)];
-            if (ex.lane() == ey.lane() || share_lock(ex, ey) || !isa::overlap(bx.set, by.set)) continue;
+            if (ex.lane() == ey.lane() || share_lock(ex, ey) || ordered(x, y) || !isa::overlap(bx.set, by.set)) continue;
             auto places = std::pair{place_key(t, x.event, x.operand), place_key(t, y.event, y.operand)};
             if (found.count(places)) continue;
+            if (m_choice_work <= 0) return false;
             const Choices both = follow(x.event, y.event);
-            complete = complete && both.complete;
-            if (m_choice_work <= 0) {
-                m_explored_all = false;
-                return;
-            }
+            complete = complete && (both.complete || both.both_start);
             if (!both.both_start) continue;
             found.insert(places);
             if (Hazard* h = m_findings.open(HazardKind::race, places.first, places.second, std::int64_t(bx.memory))) describe_race(index, f, x, y, tasks, *h);
         }
-    if (complete) m_explored = std::max(m_explored, tasks);
-    else m_explored_all = false;
+    return complete;
 }
 bool Verifier::share_lock(const Event& a, const Event& b) {
     if (a.core != b.core) return false;
@@ -188,7 +196,7 @@ void Verifier::single(const Trace& first) {
         look({Policy::Branch::skipped, 0}, 0);
         if (auto why = harmless({})) m_reason = *why;
     }
-    if (!m_persistent && !m_explored_all) m_reason = "several pipes await one event id, and not every order could be followed";
+    if (!m_ordered && !m_explored_all) m_reason = "several pipes await one event id, nothing orders their waits, and not every choice could be followed";
     m_text = "this program, " + std::to_string(m_events) + " operations of one block";
 }
 
@@ -202,7 +210,7 @@ Verdict Verifier::finish() {
     v.coverage.runs = m_runs, v.coverage.events = m_events, v.coverage.pairs = m_findings.pairs;
     v.coverage.task_counts.assign(m_tasks.begin(), m_tasks.end());
     v.coverage.period = m_period, v.coverage.warm_up = m_warm_up;
-    v.checked_tasks = std::max<std::int64_t>(m_persistent ? m_checked : std::min(m_checked, m_explored), 0);
+    v.checked_tasks = std::max<std::int64_t>(m_ordered ? m_checked : std::min(m_checked, m_explored), 0);
     if (m_reason.empty() && std::any_of(v.hazards.begin(), v.hazards.end(), [](const Hazard& h) { return h.kind == HazardKind::flag_twice; }))
         m_reason = "a flag may be set again before its wait has cleared it, and a flag is one bit";
     if (m_reason.empty() && std::any_of(v.hazards.begin(), v.hazards.end(), [](const Hazard& h) { return h.kind == HazardKind::race; }))

@@ -22,7 +22,8 @@ class OpenWindows {
 
   private:
     std::int16_t m_first, m_last;
-    std::set<std::tuple<std::int16_t, int, std::int16_t, int>> m_unordered; // segment, pipe; a later segment, another pipe
+    using Stretch = std::tuple<std::int16_t, int, std::int32_t>; // segment, pipe, full barriers passed since the segment began
+    std::set<std::pair<Stretch, Stretch>> m_unordered;           // the second one in a later segment, on another pipe
 };
 
 } // namespace pto::verify
