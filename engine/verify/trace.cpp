@@ -92,7 +92,7 @@ class Tracer {
         std::map<Span, std::int64_t> asked; // branches are decided by place and occurrence, so both cores decide alike
         std::array<std::int32_t, pipe_count> on_pipe{};
         const std::int64_t first = std::int64_t(m_out.events.size());
-        std::int64_t quiet = 0; // scalar instructions since the last operation
+        std::int64_t quiet = 0, unanswered = 0; // scalar instructions, and choices made for unknown values, since the last operation
         for (;;) {
             switch (s.next(1'000'000)) {
             case program::Step::budget:
@@ -107,6 +107,8 @@ class Tracer {
                 m_out.faults.push_back(s.fault());
                 return stop(s.fault().message);
             case program::Step::question: {
+                // A choice that keeps a loop going would keep it going for ever.
+                if (++unanswered > m_limit) return stop("a scalar loop does not end when its condition is never met");
                 const program::Question& q = s.question();
                 switch (q.kind) {
                 case program::Question::Kind::branch:
@@ -129,7 +131,7 @@ class Tracer {
                 break;
             }
             case program::Step::issue: {
-                quiet = 0;
+                quiet = unanswered = 0;
                 if (std::int64_t(m_out.events.size()) - first >= m_limit) return stop("more operations than the limit of one run");
                 const std::int16_t segment = m_segment[std::size_t(s.instruction_pointer() - 1)];
                 const Position at{segment, segment % 2 ? s.loop_trip(m_task_loops[std::size_t(segment / 2)]) : -1};
