@@ -185,7 +185,8 @@ bool unit_flag_ready(std::vector<UnitFlag>& flags, const execute::Row& row, bool
         floor = times.end[std::size_t(store)] + busy / blocks;
     } else {
         if (f.raised == f.cleared) return false;
-        floor = times.end[std::size_t(f.final_matmul)] + busy / blocks;
+        // Only the final matmul raises the blocks, the first of them soon after its start: whatever the store does comes after that.
+        floor = std::max(times.end[std::size_t(f.final_matmul)] + busy / blocks, times.start[std::size_t(f.final_matmul)] + busy);
     }
     return true;
 }

@@ -37,11 +37,13 @@ class GemmCore {
 
   private:
     void multiply(std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width);
+    void load_image(std::int64_t row, std::int64_t k0, std::int64_t height, std::int64_t depth);
+    void load_b(std::int64_t at, std::int64_t k0, std::int64_t depth, std::int64_t column, std::int64_t width);
     std::int64_t bytes(std::int64_t elements) const { return elements * isa::bits(m_g.dtype) / 8; }
 
     support::RecordBuilder& m_b;
     const Gemm& m_g;
-    std::int64_t m_loads = 0, m_steps = 0, m_tile = 0, m_kept_row = -1;
+    std::int64_t m_loads = 0, m_a_loads = 0, m_steps = 0, m_tile = 0, m_kept_row = -1;
 };
 
 /// Whole blocks of `base` dealt out to `places`; the last places get what is left.

@@ -10,7 +10,10 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
     RecordBuilder b("mix_ring");
     const Gemm& g = r.gemm;
     GemmCore cube(b, g, chip);
-    const std::int64_t slot_bytes = std::int64_t(g.base_m) * g.base_n * r.in_bytes, ring_at = cube.c_at, out_at = ring_at + slot_bytes * r.depth * g.cores;
+    const std::int64_t slot_bytes = std::int64_t(g.base_m) * g.base_n * r.in_bytes, ring_at = cube.c_at,
+                       out_at = r.in_place ? ring_at : ring_at + slot_bytes * r.depth * g.cores;
+    const std::int64_t scales_at = out_at + g.m * g.n * r.out_bytes;
+    auto wait_for = [&](Pipe pipe, int id) { b.cross_wait(r.scalar_waits ? Pipe::s : pipe, id); };
     for (int core = 0; core < g.cores; ++core) {
         std::int64_t first_m = 0, first_n = 0;
         std::int64_t tiles_m = share_of(g.m, g.base_m, g.grid_m, core % g.grid_m, first_m), tiles_n = share_of(g.n, g.base_n, g.grid_n, core / g.grid_m, first_n);
@@ -19,11 +22,12 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
             auto tile = [&](std::int64_t row, std::int64_t column) {
                 f(t++, row, column, std::min<std::int64_t>(g.base_m, g.m - row), std::min<std::int64_t>(g.base_n, g.n - column));
             };
-            if (g.groups > 1) { // all cores work on one group, each on neighbouring blocks of it, row by row
-                const std::int64_t rows = g.m / g.groups, wide = (g.n + g.base_n - 1) / g.base_n, blocks = (rows + g.base_m - 1) / g.base_m * wide;
-                const std::int64_t each = (blocks + g.cores - 1) / g.cores;
-                for (int group = 0; group < g.groups; ++group)
-                    for (std::int64_t i = each * core; i < std::min(blocks, each * (core + 1)); ++i) tile(group * rows + i / wide * g.base_m, i % wide * g.base_n);
+            if (g.groups > 1) { // neighbouring tiles of a row of tiles are dealt out together, group after group
+                const std::int64_t rows = g.m / g.groups, wide = (g.n + g.base_n - 1) / g.base_n, runs = (wide + r.tiles_at_once - 1) / r.tiles_at_once;
+                const std::int64_t each = (rows + g.base_m - 1) / g.base_m * runs;
+                for (std::int64_t i = core; i < each * g.groups; i += g.cores)
+                    for (std::int64_t c = i % runs * r.tiles_at_once; c < std::min(wide, (i % runs + 1) * r.tiles_at_once); ++c)
+                        tile(i / each * rows + i % each / runs * g.base_m, c * g.base_n);
                 return;
             }
             for (std::int64_t in = 0; in < tiles_n; ++in)
@@ -35,9 +39,11 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
         each_tile([&](std::int64_t t, std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width) {
             int slot = int(t % r.depth);
             cube.tile(row, column, height, width, [&](int acc) {
-                if (t >= r.depth) b.cross_wait(Pipe::fix, 8 + slot);
+                if (t >= r.depth && !r.in_place) wait_for(Pipe::fix, 8 + slot);
                 execute::Row* out = nullptr;
-                if (r.through_gm) {
+                if (r.in_place && r.through_gm) {
+                    out = &b.fix_store(out_at + (row * g.n + column) * r.in_bytes, int(height), int(width), r.in_bytes, int(g.n * r.in_bytes));
+                } else if (r.through_gm) {
                     out = &b.fix_store(slot_at(t), int(height), int(width), r.in_bytes);
                 } else {
                     out = &b.op(Pipe::fix, r.vectors == 2 ? "path.acc_vec_dual" : "path.acc_vec");
@@ -61,30 +67,43 @@ execute::Record mix_ring(const MixRing& r, const machine::Chip& chip) {
             }
             std::int64_t turn = 0;
             each_tile([&](std::int64_t t, std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width) {
-                int slot = int(t % r.depth);
-                std::int64_t rows = height / r.vectors, bytes = rows * width * r.in_bytes;
-                b.cross_wait(r.through_gm ? Pipe::mte2 : Pipe::v, slot);
+                const int slot = int(t % r.depth);
+                const std::int64_t own_rows = height / r.vectors, piece_rows = r.piece_rows > 0 ? r.piece_rows : (own_rows + r.pieces - 1) / r.pieces;
+                // Either a share of the tile's rows in pieces, or pieces dealt out one by one.
+                const std::int64_t first = r.piece_rows > 0 ? 0 : v * own_rows, last = r.piece_rows > 0 ? height : first + own_rows;
+                std::vector<std::pair<std::int64_t, std::int64_t>> pieces; // first row, rows
+                for (std::int64_t at = first, n = 0; at < last; at += piece_rows, ++n)
+                    if (r.piece_rows == 0 || n % r.vectors == v) pieces.emplace_back(at, std::min(piece_rows, last - at));
+                if (r.scales) b.load(false, scales_at + column * 4, width * 4).scalar_before = scalar_work;
+                wait_for(r.through_gm ? Pipe::mte2 : Pipe::v, slot);
                 // UB holds the input, the output and the work's temporaries: a tile goes through in pieces.
-                for (int piece = 0; piece < r.pieces; ++piece, ++turn) {
-                    int s = int(turn % r.vector_buffers);
-                    std::int64_t part = bytes / r.pieces, first_row = row + v * rows + piece * rows / r.pieces;
+                for (std::size_t i = 0; i < pieces.size(); ++i, ++turn) {
+                    const auto [at, rows] = pieces[i];
+                    const int s = int(turn % r.vector_buffers);
+                    const bool done = i + 1 == pieces.size();
+                    const std::int64_t part = rows * width * r.in_bytes, to = out_at + ((row + at) * g.n + column) * r.out_bytes;
                     if (r.through_gm) {
                         b.wait(Pipe::v, Pipe::mte2, s);
-                        b.load(false, slot_at(t) + v * bytes + piece * part, part).scalar_before = scalar_work;
+                        if (r.in_place) b.load(false, to, part, int(width * r.in_bytes), int(g.n * r.in_bytes)).scalar_before = scalar_work;
+                        else b.load(false, slot_at(t) + at * width * r.in_bytes, part).scalar_before = scalar_work;
+                        if (r.scales) b.load(false, scales_at + g.n * 4 + (row + at) * 4, rows * 4).scalar_before = scalar_work;
                         b.set(Pipe::mte2, Pipe::v, s);
-                        if (piece + 1 == r.pieces) b.cross_set(Pipe::mte2, 8 + slot); // all of the slot has been read
+                        if (done && !r.in_place) b.cross_set(Pipe::mte2, 8 + slot); // all of the slot has been read
                         b.wait(Pipe::mte2, Pipe::v, s);
                     }
                     b.wait(Pipe::mte3, Pipe::v, s);
-                    add_items(b, r.items, part, isa::DType::fp32);
+                    for (const Item& item : r.items) {
+                        add_items(b, {item}, part, isa::DType::fp32, r.scalar_per_piece / int(r.items.size()));
+                        if (r.barriers) b.barrier(Pipe::v);
+                    }
                     if (r.through_gm) b.set(Pipe::v, Pipe::mte2, s);
-                    else if (piece + 1 == r.pieces) b.cross_set(Pipe::v, 8 + slot);
+                    else if (done && !r.in_place) b.cross_set(Pipe::v, 8 + slot);
                     b.set(Pipe::v, Pipe::mte3, s);
                     b.wait(Pipe::v, Pipe::mte3, s);
-                    b.store(out_at + (first_row * g.n + column) * r.out_bytes, rows / r.pieces * width * r.out_bytes, int(width * r.out_bytes), int(g.n * r.out_bytes))
-                        .scalar_before = scalar_work;
+                    b.store(to, rows * width * r.out_bytes, int(width * r.out_bytes), int(g.n * r.out_bytes)).scalar_before = scalar_work;
                     b.set(Pipe::mte3, Pipe::v, s);
                 }
+                if (pieces.empty() && r.through_gm && !r.in_place) b.cross_set(Pipe::mte2, 8 + slot);
             });
         }
     }

@@ -20,7 +20,7 @@ machine::Chip chip_of(const Measured& m) {
 }
 
 DType operand_type(const std::string& text) {
-    if (contains(text, "mxfp8") || contains(text, "fp8 MAC") || begins(text, "fp8")) return DType::fp8e4m3;
+    if (contains(text, "mxfp8") || begins(text, "fp8")) return DType::fp8e4m3;
     if (contains(text, "mxfp4")) return DType::fp4e1m2;
     for (DType t : {DType::int8, DType::bf16, DType::fp16, DType::fp32})
         if (begins(text, name(t))) return t;
@@ -31,6 +31,21 @@ double Run::busy(Pipe pipe, isa::Core core) const {
     double sum = 0;
     int cores = 0;
     for (const execute::CoreRecord& c : record.cores) cores += c.core == core;
+    if (pipe == Pipe::mte2) { // profilers count it busy until what it loads is there
+        for (std::size_t c = 0; c < record.cores.size(); ++c) {
+            if (record.cores[c].core != core) continue;
+            time::Ticks until = 0;
+            for (std::size_t i = 0; i < record.cores[c].rows.size(); ++i) {
+                const execute::Row& row = record.cores[c].rows[i];
+                if (row.pipe != pipe || row.sync != execute::SyncKind::none) continue;
+                const time::CoreTimes& t = timeline.cores[c];
+                const time::Ticks there = t.end[i] + time::Ticks(t.tail[i]);
+                sum += timeline.us(std::max<time::Ticks>(0, there - std::max(until, t.start[i])));
+                until = std::max(until, there);
+            }
+        }
+        return cores ? sum / cores : 0;
+    }
     for (const time::PipeUse& u : time::pipe_use(record, timeline))
         if (u.pipe == pipe && record.cores[std::size_t(u.core)].core == core) sum += timeline.us(u.busy);
     return cores ? sum / cores : 0;

@@ -55,5 +55,6 @@ std::optional<Predicted> matmul_series(const Measured& m, std::string& why);
 Gemm gemm_of(const Measured& m, const machine::Chip& chip);
 void grid_of(Gemm& g, bool four_rows);
 std::vector<Item> gelu_items(bool a5);
+std::vector<Item> tanh_gelu_items(bool a5);
 
 } // namespace pto::validate

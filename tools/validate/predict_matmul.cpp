@@ -38,9 +38,11 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     std::string dtype = p.value("dtype", "fp16");
     g.dtype = operand_type(dtype);
     g.mx_scales = contains(dtype, "mx");
+    if (contains(dtype, "fp8 MAC rate")) g.rate_of = DType::fp8e4m3;
     g.out_bytes = contains(dtype, "->fp32") ? 4 : 2;
-    // A window of kh x kw over an image with its channels innermost: a value of the image stands kh * kw times in the rows of A.
-    if (begins(m.kernel, "conv2d") && contains(m.kernel, "3x3")) g.image_taps = 9;
+    // X is [N, C1, H, W, C0].
+    if (begins(m.kernel, "conv2d") && contains(m.kernel, "3x3") && p.contains("X") && p["X"].size() == 5)
+        g.image = {3, std::max(1, p["X"][2].get<int>()), std::max(1, p["X"][3].get<int>())};
     std::string grid = p.value("grid", "");
     g.deal = p.contains("tiles");
     if (std::sscanf(grid.c_str(), "%dx%d", &g.grid_m, &g.grid_n) != 2) grid_of(g, begins(m.table, "T11") || m.table == "T13");
@@ -53,6 +55,16 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
         g.step_k = 1;
     }
     g.preload = variant != "no_preload";
+    // How the published kernels store B and walk over C.
+    const bool samples = begins(m.table, "T11") || m.table == "T13";
+    if (samples) g.b_order = Gemm::Order::columns;
+    if (begins(m.table, "T11") && chip.arch != "a5" && g.step_k == 4) g.a_step_k = 8;
+    if (m.table == "T1" || m.table == "T2" || m.table == "T3" || m.table == "T10") {
+        g.b_order = Gemm::Order::columns;
+        g.rows_first = true;
+        if (g.mx_scales) g.scale_panels = begins(dtype, "mxfp4") ? 4 : 8;
+    }
+    if (begins(m.kernel, "conv2d")) g.b_order = Gemm::Order::blocks, g.rows_first = true;
     return g;
 }
 

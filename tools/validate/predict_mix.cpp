@@ -6,24 +6,6 @@ namespace pto::validate {
 
 using isa::DType;
 
-namespace {
-
-/// Work of a pipe by cost alone, mean of the cores that have it: without what a unit flag makes it wait.
-double work_of(const execute::Record& record, const machine::Chip& chip, isa::Pipe pipe) {
-    time::Costs costs(record, chip);
-    time::Ticks sum = 0;
-    int cores = 0;
-    for (const execute::CoreRecord& core : record.cores) {
-        bool used = false;
-        for (const execute::Row& row : core.rows)
-            if (row.pipe == pipe && row.sync == execute::SyncKind::none) sum += costs.of(core, row).busy, used = true;
-        cores += used;
-    }
-    return cores ? double(sum) / double(time::ticks_per_cycle) / chip.clock_mhz / cores : 0;
-}
-
-} // namespace
-
 std::optional<Predicted> matmul_gelu(const Measured& m, std::string& why) {
     const Json& p = (*m.row)["params"];
     std::string variant = p.value("variant", "");
@@ -32,12 +14,13 @@ std::optional<Predicted> matmul_gelu(const Measured& m, std::string& why) {
     if (variant == "matmul only") return matmul_row(m, why);
     MixRing r;
     r.gemm = gemm_of(m, chip);
-    r.depth = 2;
-    r.vector_buffers = 1;
+    // The sample of the vendor: C in fp32, a vector core's half of a tile at once; the tile itself is the hand-over, and the cube never waits.
+    r.depth = 8; // flags in flight
+    r.pieces = 1;
+    r.in_place = r.scalar_waits = true;
     r.through_gm = !contains(variant, "L0C->UB");
-    r.in_bytes = 4;
-    r.items = gelu_items(chip.arch == "a5");
-    if (!r.through_gm) r.gemm.base_n = 256;
+    r.in_bytes = r.out_bytes = 4;
+    r.items = tanh_gelu_items(chip.arch == "a5");
     execute::Record record = mix_ring(r, chip);
     return result(m, Run(chip, record), "vendor profiler, " + chip.name);
 }
@@ -55,17 +38,25 @@ std::optional<Predicted> grouped_row(const Measured& m, std::string&) {
     g.base_m = a5 ? 256 : 128;
     g.base_n = 256;
     g.base_k = 128;
-    g.unit_flag = a5; // its measured FIX time contains waiting
+    const bool guide = p.contains("vec_buffers"); // the operator of the tuning guide: without unit flag and with pieces as one buffer allows
+    g.unit_flag = !guide;
     g.step_k = 4;
+    g.b_order = Gemm::Order::stripes;
     g.cores = p["aic"];
     g.groups = number(p, "groups", 1);
-    g.a_stays = g.base_m * g.k <= chip.of(isa::MemorySpace::mat).bytes / 2; // a block's rows of A fit L1 beside what streams
-    grid_of(g, false);
+    // A's panel is eight steps deep on A2 and four on 950: a tile's rows of A stay in L1 when that is all of K.
+    g.a_step_k = a5 ? 4 : 8;
+    g.a_stays = g.k <= std::int64_t(g.base_k) * g.a_step_k;
+    r.tiles_at_once = 4;
+    r.scalar_waits = r.scales = true;
     r.vectors = p["mix"] == "1:2" ? 2 : 1;
     r.depth = p["pipeline_depth"];
-    // A piece of 32 KB, its result and the work's temporaries fill UB.
-    r.pieces = int(std::max<std::int64_t>(1, std::int64_t(g.base_m) * g.base_n * r.in_bytes / r.vectors / 32768));
-    r.vector_buffers = number(p, "vec_buffers", 1);
+    r.vector_buffers = number(p, "vec_buffers", 2);
+    r.piece_rows = guide ? 32 : 24; // what the UB of A2 holds beside four temporaries in fp32
+    r.barriers = !a5; // between its operations, so that the queue of V fills
+    // What the library's code takes on the scalar unit, from the time that it was busy in the published runs (aic_scalar, aiv_scalar of T14).
+    g.scalar_per_step = a5 ? 220 : 350;
+    r.scalar_per_piece = a5 ? 370 : 850;
     // Dequantise by a scale per channel and per token, then gelu.
     r.items = gelu_items(a5);
     if (a5) {
@@ -77,9 +68,10 @@ std::optional<Predicted> grouped_row(const Measured& m, std::string&) {
         for (const char* key : {"vector.cast", "vector.add", "vector.expand", "vector.cast"}) r.items.push_back({key, {}});
     }
     execute::Record record = mix_ring(r, chip);
-    Predicted answer = result(m, Run(chip, record), "vendor profiler, " + chip.name);
-    answer.cube_us = work_of(record, chip, isa::Pipe::m);
-    answer.vector_us = work_of(record, chip, isa::Pipe::v);
+    const Run run(chip, record);
+    Predicted answer = result(m, run, "vendor profiler, " + chip.name);
+    answer.cube_us = run.busy(isa::Pipe::m, isa::Core::cube); // with what unit flags make it wait, as a profile counts it
+    answer.vector_us = run.busy(isa::Pipe::v, isa::Core::vector);
     if (m.row->contains("pipe_us")) {
         answer.measured_cube_us = (*m.row)["pipe_us"].value("aic_mac", -1.0);
         answer.measured_vector_us = (*m.row)["pipe_us"].value("aiv_vec", -1.0);

@@ -15,6 +15,13 @@ std::vector<Item> gelu_items(bool a5) {
             {"vector.add_scalar", {}}, {"vector.special", {}}, {"vector.div", {}}, {"vector.add", {}}}; // temporaries lie where banks do not clash
 }
 
+std::vector<Item> tanh_gelu_items(bool a5) {
+    if (a5) return gelu_items(true);
+    // x / (1 + exp(-1.6 (x + 0.0447 x^3))) in place of its own result: where x meets an intermediate value, both begin in one bank group.
+    return {{"vector.add", {}},        {"vector.add", {}, 1, true}, {"vector.add_scalar", {}}, {"vector.add", {}, 1, true},
+            {"vector.add_scalar", {}}, {"vector.special", {}},      {"vector.add_scalar", {}}, {"vector.div", {}, 1, true}};
+}
+
 std::optional<Predicted> elementwise_row(const Measured& m, std::string& why) {
     const Json& p = (*m.row)["params"];
     machine::Chip chip = chip_of(m);

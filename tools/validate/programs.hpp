@@ -7,6 +7,7 @@
 #include "engine/execute/record.hpp"
 #include "engine/machine/chip.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,17 +20,28 @@ struct Gemm {
     int base_m = 128, base_n = 256, base_k = 64;
     int step_k = 4;                         // base_k blocks that one load into L1 brings
     int cores = 24, grid_m = 4, grid_n = 6; // cores as a grid over C
+    int a_step_k = 0;                       // the same of A alone; 0: as step_k
     isa::DType dtype = isa::DType::fp16;    // of A and B
+    std::optional<isa::DType> rate_of;      // the type whose rate the cube works at, where it is not dtype's
     int out_bytes = 2;                      // of an element of C
     bool mx_scales = false;                 // one scale byte for 32 elements along K
+    int scale_panels = 1;                   // loads of A and B that one load of their scales is for
+    /// How B stands in memory: along N, along K (transposed), in stripes of 32 bytes of N over all of K, or in blocks of 16 of K over all of N.
+    enum class Order { rows, columns, stripes, blocks } b_order = Order::rows;
+    bool rows_first = false;                // all tiles of a row of tiles before the next row
     bool unit_flag = false;                 // fixpipe follows the matmul block by block
     bool l1_double_buffer = true;           // false: one L1 slot, loads wait for the moves
     bool preload = true;                    // false: a tile's first load waits until the tile before is multiplied
     bool a_stays = false;                   // the rows of A that a core works on are loaded once and stay in L1
-    int image_taps = 1;                     // im2col: a value of the image stands this often in a row of A; the load brings it once
+    /// im2col: A's rows are windows of kernel x kernel over an image with 16 channels innermost; a load brings the rows of the image that
+    /// a tile's windows touch, and the move to L0 spreads them.
+    struct Image {
+        int kernel = 1, height = 0, width = 0;
+    } image;
     bool deal = false;                      // tiles dealt out one after the other instead of a grid of cores
     bool cut_tail = false;                  // of dealt tiles: the last, incomplete round is cut so that every core has a part
     int groups = 1;                         // parts of the rows of A, each with a B of its own
+    int scalar_per_step = 0;                // scalar instructions of a library in each step along K
     int k_parts = 1;                        // cores that share a tile of C, each with its part of K
 };
 execute::Record gemm(const Gemm& g, const machine::Chip& chip);
@@ -66,7 +78,14 @@ execute::Record copy(const Copy& c);
 struct MixRing {
     Gemm gemm;
     int vectors = 2, depth = 1, vector_buffers = 1, pieces = 4; // a vector core works on its share of a tile in pieces
+    int piece_rows = 0;                                   // > 0: pieces of so many rows are dealt out to the vector cores instead
     bool through_gm = true;                               // false: L0C to UB
+    bool in_place = false;                                // the ring is C itself: every tile has its own place and nobody waits for a free slot
+    bool scalar_waits = false;                            // the scalar unit waits for the other side, so nothing is issued meanwhile
+    bool barriers = false;                                // of V after each vector item
+    int scalar_per_piece = 0;                             // scalar instructions of a library between the vector items of a piece
+    bool scales = false;                                  // a load of a row's scales for each piece, of the columns' for each tile
+    int tiles_at_once = 1;                                // neighbouring tiles of a row of tiles that go to one core
     int in_bytes = 4, out_bytes = 2;                      // of an element handed over, written
     std::vector<Item> items;
 };

@@ -6,17 +6,17 @@ namespace pto::validate {
 using isa::Pipe;
 using support::RecordBuilder;
 
-void add_items(RecordBuilder& b, const std::vector<Item>& items, std::int64_t bytes, isa::DType dtype) {
+void add_items(RecordBuilder& b, const std::vector<Item>& items, std::int64_t bytes, isa::DType dtype, int scalar_before) {
     for (const Item& item : items) {
         std::int64_t part = std::int64_t(double(bytes) * item.share);
         if (item.timing == "vector_function") {
             execute::CallWork work;
             for (const auto& [key, count] : item.per_line) work.counts.emplace_back(key, std::int64_t(count * double((part + 255) / 256) + 0.5));
             std::sort(work.counts.begin(), work.counts.end());
-            b.call("vector_function", std::move(work)).scalar_before = scalar_work;
+            b.call("vector_function", std::move(work)).scalar_before = scalar_before + scalar_work;
         } else {
             execute::Row& r = b.vector(item.timing, part, dtype);
-            r.scalar_before = scalar_work;
+            r.scalar_before = scalar_before + scalar_work;
             if (item.clash) r.ub[0] = 0, r.ub[1] = 0x4000 / 32, r.ub[2] = 0x8000 / 32;
         }
     }

@@ -6,7 +6,8 @@
 
 namespace pto::validate {
 
-/// Appends the items to pipe V; `bytes` is the tile, a vector function's work counts its 256-byte lines.
-void add_items(support::RecordBuilder& b, const std::vector<Item>& items, std::int64_t bytes, isa::DType dtype);
+/// Appends the items to pipe V; `bytes` is the tile, a vector function's work counts its 256-byte lines; `scalar_before`: instructions of the
+/// scalar unit before each beyond those of a plain loop.
+void add_items(support::RecordBuilder& b, const std::vector<Item>& items, std::int64_t bytes, isa::DType dtype, int scalar_before = 0);
 
 } // namespace pto::validate

@@ -338,6 +338,14 @@ TEST_CASE("the unit flag lets the fixpipe follow the matmul block by block", "[t
     CHECK(near(end(t, 2), 200 + 102.4 / 2)); // two blocks of 512 bytes
     CHECK(start(t, 3) == 200);
     CHECK(near(end(t, 3), end(t, 2) + 50));
+    // The final matmul is the only one that raises blocks: a store that takes longer than it ends its own time after it began.
+    RecordBuilder longer;
+    longer.core(Core::cube);
+    longer.matmul(16, 16, 16).phase = 1;         // M 0..100
+    longer.matmul(16, 16, 16).phase = 2;         // M 100..200
+    longer.fix_store(0, 16, 128, 4).phase = 2;   // 8192 bytes = 819.2 cycles, none of them before M's 100
+    Timeline late = replay(longer.record, round_chip());
+    CHECK(near(end(late, 2), 100 + 819.2));
     // A final store without a final matmul never starts.
     RecordBuilder hangs;
     hangs.core(Core::cube).matmul(16, 16, 16).phase = 1;

@@ -68,7 +68,8 @@ TEST_CASE("the gain of depth is the measured one", "[time][validate]") {
     };
     CHECK(std::abs(gain("T14-02", 1) - 0.50) < 0.1); // 950, depth 1
     CHECK(std::abs(gain("T14-03", 1) - 0.21) < 0.1); // 950, depth 4
-    CHECK(std::abs(gain("T14-05", 10) - 0.61) < 0.1); // A2, depth 1
+    CHECK(std::abs(gain("T14-04", 10) - 0.58) < 0.1); // A2, depth 1, one vector core
+    CHECK(std::abs(gain("T14-05", 10) - 0.61) < 0.1); // A2, depth 1, two
 }
 
 TEST_CASE("rows of other sizes than the published ones are predicted from their parameters", "[time][validate]") {
