@@ -258,18 +258,27 @@ void BlockRun::note_contents(const CoreRun& c) {
         const std::byte* base = a.space == MemorySpace::ddr
                                     ? m_launch.gm.at(a.first) - a.first
                                     : (*m_machine.memory[std::size_t(a.core)])[a.space].data.get();
-        std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+        // Four sums side by side: one alone would wait for its multiplication at every word.
+        std::uint64_t hash[4] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull, 0xD6E8FEB86659FD93ull};
+        const auto mix = [](std::uint64_t& h, std::uint64_t word) {
+            h = (h ^ word) * 0xFF51AFD7ED558CCDull;
+            h ^= h >> 32;
+        };
         num::for_each_interval(a.bytes, [&](std::int64_t first, std::int64_t n) {
             const std::byte* at = base + first;
-            for (; n >= 8; n -= 8, at += 8) {
-                std::uint64_t word;
-                std::memcpy(&word, at, 8);
-                hash = (hash ^ word) * 0xFF51AFD7ED558CCDull;
-                hash ^= hash >> 32;
+            std::uint64_t words[4] = {};
+            for (; n >= 32; n -= 32, at += 32) {
+                std::memcpy(words, at, 32);
+                for (int k = 0; k < 4; ++k) mix(hash[k], words[k]);
             }
-            for (; n > 0; --n, ++at) hash = (hash ^ std::uint64_t(*at)) * 0x100000001B3ull;
+            for (; n > 0; n -= 8, at += 8) {
+                words[0] = 0;
+                std::memcpy(words, at, std::size_t(std::min<std::int64_t>(n, 8)));
+                mix(hash[0], words[0]);
+            }
         });
-        a.content = hash | 1;
+        for (int k = 1; k < 4; ++k) mix(hash[0], hash[k]);
+        a.content = hash[0] | 1;
     }
 }
 

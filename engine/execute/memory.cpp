@@ -70,19 +70,20 @@ GlobalMemory::GlobalMemory(const ir::Kernel& kernel, const LaunchArguments& argu
         }
     }
     m_data.reset(new std::byte[std::size_t(std::max<std::int64_t>(next - first_address, 1))]);
-    for (const Range& g : groups) std::memcpy(m_data.get() + g.private_at, g.host, std::size_t(g.bytes));
     m_ranges = std::move(groups);
 }
 
 GlobalMemory::Range* GlobalMemory::find(std::int64_t first, std::int64_t last) {
     auto holds = [&](const Range& r) { return first >= r.address && last <= r.address + r.bytes; };
-    if (m_last < m_ranges.size() && holds(m_ranges[m_last])) return &m_ranges[m_last];
+    if (m_last < m_ranges.size() && holds(m_ranges[m_last])) return &m_ranges[m_last]; // copied when it became the last
     auto after = std::upper_bound(m_ranges.begin(), m_ranges.end(), first,
                                   [](std::int64_t a, const Range& r) { return a < r.address; });
     if (after == m_ranges.begin()) return nullptr;
     --after;
     if (!holds(*after)) return nullptr;
     m_last = std::size_t(after - m_ranges.begin());
+    if (!after->copied) std::memcpy(m_data.get() + after->private_at, after->host, std::size_t(after->bytes));
+    after->copied = true;
     return &*after;
 }
 

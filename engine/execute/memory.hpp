@@ -41,13 +41,14 @@ class GlobalMemory {
         std::vector<std::int32_t> parameters;
         std::int64_t private_at = 0; // offset into the private copy
         bool written = false;
+        bool copied = false; // the private copy is made when the range is first found: scratch that is never touched costs nothing
     };
     static constexpr std::int64_t first_address = 0x1000'0000;
 
     GlobalMemory(const ir::Kernel& kernel, const LaunchArguments& arguments);
     /// Virtual address of an argument; 0 for None.
     std::int64_t address_of(std::size_t parameter) const { return m_addresses[parameter]; }
-    /// The range that holds [first, last); null when no single range does.
+    /// The range that holds [first, last); null when no single range does. Comes before at(): it makes the private copy.
     Range* find(std::int64_t first, std::int64_t last);
     /// The range that holds the address, or null.
     Range* find(std::int64_t address) { return find(address, address + 1); }
@@ -61,7 +62,7 @@ class GlobalMemory {
     std::vector<Range> m_ranges;           // ascending addresses
     std::vector<std::int64_t> m_addresses; // by parameter
     std::unique_ptr<std::byte[]> m_data;
-    std::size_t m_last = 0;
+    std::size_t m_last = ~std::size_t(0); // range found last: already copied
 };
 
 } // namespace pto::execute

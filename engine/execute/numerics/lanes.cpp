@@ -28,6 +28,18 @@ void select_as(T* out, const std::uint8_t* chosen, const T* a, const T* b, std::
     for (std::size_t i = 0; i < n; ++i) out[i] = chosen[i] != 0 ? a[i] : b[i];
 }
 template <class T>
+void weave_as(void* out, const void* a, const void* b, std::size_t n) {
+    auto* __restrict o = static_cast<T*>(out);
+    const auto *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
+    for (std::size_t i = 0; i < n; ++i) o[2 * i] = x[i], o[2 * i + 1] = y[i];
+}
+template <class T>
+void second_as(void* out, const void* in, bool odd, std::size_t n) {
+    auto* __restrict o = static_cast<T*>(out);
+    const auto* x = static_cast<const T*>(in) + odd;
+    for (std::size_t i = 0; i < n; ++i) o[i] = x[2 * i];
+}
+template <class T>
 void splat_as(void* out, std::uint64_t pattern, std::size_t n) {
     std::fill_n(static_cast<T*>(out), n, T(pattern));
 }
@@ -188,6 +200,22 @@ void select_lanes(void* out, const std::uint8_t* chosen, const void* a, const vo
     }
 }
 
+void weave_lanes(void* out, const void* a, const void* b, int bytes, std::size_t n) {
+    switch (bytes) {
+    case 1: return weave_as<std::uint8_t>(out, a, b, n);
+    case 2: return weave_as<std::uint16_t>(out, a, b, n);
+    case 4: return weave_as<std::uint32_t>(out, a, b, n);
+    default: return weave_as<std::uint64_t>(out, a, b, n);
+    }
+}
+void every_second_lane(void* out, const void* in, bool odd, int bytes, std::size_t n) {
+    switch (bytes) {
+    case 1: return second_as<std::uint8_t>(out, in, odd, n);
+    case 2: return second_as<std::uint16_t>(out, in, odd, n);
+    case 4: return second_as<std::uint32_t>(out, in, odd, n);
+    default: return second_as<std::uint64_t>(out, in, odd, n);
+    }
+}
 void pack_bits(std::uint8_t* bits, const std::uint8_t* lanes, std::size_t n) {
     for (std::size_t i = 0; i < n; i += 8) {
         unsigned byte = 0;

@@ -47,6 +47,10 @@ void apply_scalar(TernaryKernel kernel, DType type, void* out, const void* a, co
 
 /// out = chosen[i] ? a : b for elements of `bytes` bytes; chosen holds one byte a lane.
 void select_lanes(void* out, const std::uint8_t* chosen, const void* a, const void* b, int bytes, std::size_t n);
+/// out = a0 b0 a1 b1 ...: n lanes of each; out overlaps neither.
+void weave_lanes(void* out, const void* a, const void* b, int bytes, std::size_t n);
+/// out = every second lane of 2n, from the first or (odd) the second on; out does not overlap.
+void every_second_lane(void* out, const void* in, bool odd, int bytes, std::size_t n);
 /// Bits in memory order, least significant first; the last byte's unused bits become 0.
 void pack_bits(std::uint8_t* bits, const std::uint8_t* lanes, std::size_t n);
 void unpack_bits(std::uint8_t* lanes, const std::uint8_t* bits, std::size_t n);

@@ -159,12 +159,30 @@ struct Frame {
 
 /// Result of a lane operation into a register: selected lanes from `result`, the others zero or as they were.
 void settle(Frame& f, const Instr& i, const void* result, int width);
+/// The same where compute(out) writes the result: straight into the register when every lane is selected, so the
+/// sources may be the register itself and nothing else of it.
+template <class F>
+void settle_computed(Frame& f, const Instr& i, int width, F&& compute);
 /// The lanes of a mask as bytes 0 or 1.
 void lanes_of(const Mask& m, int width, std::uint8_t* chosen);
-bool all_lanes(const Mask& m, int width);
+/// Is every lane selected? `at`: bytes into the lane, where a narrower value in it is what counts.
+bool all_lanes(const Mask& m, int width, int at = 0);
 void spread_known(Vector& to, const Vector& a);
 Mask mask_of_lanes(const std::uint8_t* chosen, int width);
 inline int lane_width(DType t) { return isa::bits(t) < 8 ? 1 : isa::bits(t) / 8; }
+
+template <class F>
+void settle_computed(Frame& f, const Instr& i, int width, F&& compute) {
+    Vector& d = f.vectors[std::size_t(i.d0)];
+    if (i.m < 0 || all_lanes(f.masks[std::size_t(i.m)], width)) {
+        compute(d.data);
+        d.written = true;
+        return;
+    }
+    alignas(64) std::byte out[vector_bytes];
+    compute(out);
+    settle(f, i, out, width);
+}
 
 /// Handlers by semantics; null when the operation does not exist.
 Handler lane_handler(Instr& i);
@@ -175,6 +193,8 @@ Handler element_handler(bool write);
 
 /// Runs the frame's code from its beginning to its end.
 void walk(Frame& f);
+/// What the memory instructions touched, as accesses of the call, for the checks that follow.
+void hand_over_runs(Frame& f, Call& c);
 /// Storage for a call of `code`, captures and queries filled in; `first_capture` is the operand where captures begin.
 void prepare(Frame& f, Call& c, const Code& code, int first_capture);
 

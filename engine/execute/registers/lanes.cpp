@@ -61,27 +61,24 @@ const Vector& source(Frame& f, const Instr& i, std::int16_t place) {
 void unary(Frame& f, const Instr& i) {
     const int width = lane_width(i.type);
     const Vector& a = source(f, i, i.a);
-    alignas(64) std::byte out[vector_bytes];
-    i.kernel.unary(out, a.data, std::size_t(vector_bytes / width));
     known_of(f, i, width, {&a});
-    settle(f, i, out, width);
+    settle_computed(f, i, width, [&](std::byte* out) { i.kernel.unary(out, a.data, std::size_t(vector_bytes / width)); });
 }
 void binary(Frame& f, const Instr& i) {
     const int width = lane_width(i.type);
     const Vector &a = source(f, i, i.a), &b = source(f, i, i.b);
-    alignas(64) std::byte out[vector_bytes];
-    i.kernel.binary(out, a.data, b.data, std::size_t(vector_bytes / width));
     known_of(f, i, width, {&a, &b});
-    settle(f, i, out, width);
+    settle_computed(f, i, width,
+                    [&](std::byte* out) { i.kernel.binary(out, a.data, b.data, std::size_t(vector_bytes / width)); });
 }
 void binary_scalar(Frame& f, const Instr& i) {
     const int width = lane_width(i.type);
     const Vector& a = source(f, i, i.a);
     const std::uint64_t scalar = element_of(f.cells[std::size_t(i.s0)], i.type);
-    alignas(64) std::byte out[vector_bytes];
-    num::apply_scalar(i.kernel.binary, i.type, out, a.data, &scalar, std::size_t(vector_bytes / width));
     known_of(f, i, width, {&a});
-    settle(f, i, out, width);
+    settle_computed(f, i, width, [&](std::byte* out) {
+        num::apply_scalar(i.kernel.binary, i.type, out, a.data, &scalar, std::size_t(vector_bytes / width));
+    });
 }
 /// dst op= ...: reads the register it is assigned to. Order of the kernel's operands: (a, b, dst) or (dst, a, b).
 void destination(Frame& f, const Instr& i) {
@@ -116,13 +113,12 @@ void truncate(Frame& f, const Instr& i) {
 /// e^(a - b) in fp32; fp16 sources are widened from the even or the odd lanes, and the mask selects source lanes.
 void exp_sub(Frame& f, const Instr& i) {
     const Vector &a = source(f, i, i.a), &b = source(f, i, i.b);
-    alignas(64) std::byte out[vector_bytes];
     if (i.type == DType::fp32) {
-        i.kernel.binary(out, a.data, b.data, 64);
         known_of(f, i, 4, {&a, &b});
-        settle(f, i, out, 4);
+        settle_computed(f, i, 4, [&](std::byte* out) { i.kernel.binary(out, a.data, b.data, 64); });
         return;
     }
+    alignas(64) std::byte out[vector_bytes];
     alignas(64) std::uint16_t x[64], y[64];
     alignas(64) float wide_x[64], wide_y[64];
     const int odd = i.mode & 1;

@@ -78,6 +78,13 @@ std::int64_t source_bytes(LoadDist d, int size) {
     default: return 256;
     }
 }
+/// One element in every lane.
+void broadcast(std::byte* to, const std::byte* from, int size) {
+    std::uint64_t pattern = 0;
+    std::memcpy(&pattern, from, std::size_t(size));
+    static constexpr DType by_log2[] = {DType::uint8, DType::uint16, DType::uint32, DType::uint64};
+    num::splat(by_log2[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3], to, pattern, std::size_t(vector_bytes / size));
+}
 /// The same rearrangement for data and for shadows; `fill` is what appears where no source byte goes.
 void arrange(LoadDist d, int size, const std::byte* from, std::byte* to, std::byte* second, std::byte fill) {
     const int lanes = vector_bytes / size;
@@ -86,17 +93,17 @@ void arrange(LoadDist d, int size, const std::byte* from, std::byte* to, std::by
     case LoadDist::brc_b8:
     case LoadDist::brc_b16:
     case LoadDist::brc_b32:
-        for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from, std::size_t(size));
+        broadcast(to, from, size);
         break;
     case LoadDist::us:
     case LoadDist::us_b8:
     case LoadDist::us_b16:
-        for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from + k / 2 * size, std::size_t(size));
+        num::weave_lanes(to, from, from, size, std::size_t(lanes / 2));
         break;
     case LoadDist::ds:
     case LoadDist::ds_b8:
     case LoadDist::ds_b16:
-        for (int k = 0; k < lanes; ++k) std::memcpy(to + k * size, from + 2 * k * size, std::size_t(size));
+        num::every_second_lane(to, from, false, size, std::size_t(lanes));
         break;
     case LoadDist::unpk:
     case LoadDist::unpk_b8:
@@ -120,10 +127,8 @@ void arrange(LoadDist d, int size, const std::byte* from, std::byte* to, std::by
     case LoadDist::dintlv_b8:
     case LoadDist::dintlv_b16:
     case LoadDist::dintlv_b32:
-        for (int k = 0; k < lanes; ++k) {
-            std::memcpy(to + k * size, from + 2 * k * size, std::size_t(size));
-            std::memcpy(second + k * size, from + (2 * k + 1) * size, std::size_t(size));
-        }
+        num::every_second_lane(to, from, false, size, std::size_t(lanes));
+        num::every_second_lane(second, from, true, size, std::size_t(lanes));
         break;
     default: std::memcpy(to, from, vector_bytes); break;
     }

@@ -226,24 +226,16 @@ void interleave(Frame& f, const Instr& i) {
     Vector& low = result(f, i.d0, a.full && b.full);
     Vector& high = result(f, i.d1, a.full && b.full);
     auto run = [&](const std::byte* x, const std::byte* y, std::byte* l, std::byte* h) {
-        std::byte out[2 * vector_bytes];
-        const std::size_t w = std::size_t(width);
+        const std::size_t half = std::size_t(lanes / 2), middle = vector_bytes / 2;
         if (weave) {
-            for (int k = 0; k < lanes; ++k) {
-                std::memcpy(out + 2 * k * width, x + k * width, w);
-                std::memcpy(out + (2 * k + 1) * width, y + k * width, w);
-            }
+            num::weave_lanes(l, x, y, width, half);
+            num::weave_lanes(h, x + middle, y + middle, width, half);
         } else {
-            std::byte all[2 * vector_bytes];
-            std::memcpy(all, x, vector_bytes);
-            std::memcpy(all + vector_bytes, y, vector_bytes);
-            for (int k = 0; k < lanes; ++k) {
-                std::memcpy(out + k * width, all + 2 * k * width, w);
-                std::memcpy(out + vector_bytes + k * width, all + (2 * k + 1) * width, w);
+            for (bool odd : {false, true}) {
+                num::every_second_lane(odd ? h : l, x, odd, width, half);
+                num::every_second_lane((odd ? h : l) + middle, y, odd, width, half);
             }
         }
-        std::memcpy(l, out, vector_bytes);
-        std::memcpy(h, out + vector_bytes, vector_bytes);
     };
     run(a.data, b.data, low.data, high.data);
     if (low.full) return;

@@ -45,6 +45,16 @@ void Runs::flush() {
     s.run_bytes = bytes;
     s.counts = {1, 1, count};
     s.strides = {0, 0, stride};
+    // Blocks that all grow, or a row of runs that repeats next to itself, are one set.
+    if (!done.empty()) {
+        num::Strided& last = done.back();
+        if (last.counts == s.counts && last.strides == s.strides && last.base + last.run_bytes == s.base &&
+            (count == 1 || last.run_bytes + bytes <= stride)) {
+            last.run_bytes += bytes;
+            count = 0;
+            return;
+        }
+    }
     // A function that walks in no pattern is told by its hull: at most 64 pieces an instruction.
     if (done.size() < 64) {
         done.push_back(s);
@@ -60,10 +70,10 @@ void Runs::flush() {
 
 // ---------------------------------------------------------------- masks and results
 
-bool all_lanes(const Mask& m, int width) {
+bool all_lanes(const Mask& m, int width, int at) {
     static constexpr std::uint64_t significant[9] = {0, ~0ull, 0x5555555555555555ull, 0, 0x1111111111111111ull, 0,
                                                      0, 0,     0x0101010101010101ull};
-    const std::uint64_t wanted = significant[width];
+    const std::uint64_t wanted = significant[width] << at;
     return (m.bits[0] & wanted) == wanted && (m.bits[1] & wanted) == wanted && (m.bits[2] & wanted) == wanted &&
            (m.bits[3] & wanted) == wanted;
 }
@@ -293,6 +303,25 @@ void walk(Frame& f) {
     }
 }
 
+void hand_over_runs(Frame& f, Call& c) {
+    for (Runs& r : f.runs) {
+        if (r.begin < r.end) r.close();
+        r.flush();
+        for (const num::Strided& s : r.done) {
+            num::Footprint bytes;
+            bytes.count = 1;
+            bytes.pieces[0] = s;
+            if (s.counts[2] > 1 && s.strides[2] == s.run_bytes) { // rows that follow each other
+                bytes.pieces[0].run_bytes = s.run_bytes * s.counts[2];
+                bytes.pieces[0].counts = {1, 1, 1};
+                bytes.pieces[0].strides = {0, 0, 0};
+            }
+            const bool tile = c.operand(r.tile).kind == OperandInstance::Kind::tile;
+            c.late_accesses.add(tile ? MemorySpace::vec : MemorySpace::ddr, tile ? c.core : 0, r.write, r.tile, bytes);
+        }
+    }
+}
+
 namespace {
 
 void run_call(Call& c) {
@@ -307,23 +336,9 @@ void run_call(Call& c) {
                    c.site.name +
                        ": an unaligned store is not closed; hardware keeps up to 32 bytes in the carry register",
                    "end the stream with vf.store_unalign_post");
-    if (f.check)
-        for (Runs& r : f.runs) {
-            if (r.begin < r.end) r.close();
-            r.flush();
-            for (const num::Strided& s : r.done) {
-                num::Footprint bytes;
-                bytes.count = 1;
-                bytes.pieces[0] = s;
-                if (s.counts[2] > 1 && s.strides[2] == s.run_bytes) { // rows that follow each other
-                    bytes.pieces[0].run_bytes = s.run_bytes * s.counts[2];
-                    bytes.pieces[0].counts = {1, 1, 1};
-                    bytes.pieces[0].strides = {0, 0, 0};
-                }
-                c.late_accesses.add(MemorySpace::vec, c.core, r.write, r.tile, bytes);
-                if (r.write) warn_beyond_tile(c, r.tile, bytes, true, c.site.at); // loads of whole registers read past short tiles all the time
-            }
-        }
+    if (f.check) hand_over_runs(f, c);
+    for (const Access& a : c.late_accesses.items) // loads of whole registers read past short tiles all the time
+        if (a.write) warn_beyond_tile(c, a.operand, a.bytes, true, c.site.at);
     ++c.statistics.vector_calls;
     for (std::int64_t n : f.counts) f.operations += n;
     c.statistics.register_operations += f.operations;

@@ -103,19 +103,7 @@ void run_threads(Call& c) {
                 instructions += std::int64_t(f.code->instrs.size());
             }
     c.work(instructions * 16);
-    if (f.check)
-        for (Runs& r : f.runs) {
-            if (r.begin < r.end) r.close();
-            r.flush();
-            for (const num::Strided& s : r.done) {
-                num::Footprint bytes;
-                bytes.count = 1;
-                bytes.pieces[0] = s;
-                const bool tile = c.operand(r.tile).kind == OperandInstance::Kind::tile;
-                c.late_accesses.add(tile ? MemorySpace::vec : MemorySpace::ddr, tile ? c.core : 0, r.write, r.tile,
-                                    bytes);
-            }
-        }
+    if (f.check) hand_over_runs(f, c);
     if (c.row) {
         c.row->m = std::int32_t(extent[0] * extent[1] * extent[2]);
         c.row->n = std::int32_t(instructions / std::max<std::int64_t>(1, c.row->m));
