@@ -79,13 +79,10 @@ SyncIndex::SyncIndex(const Trace& t, const machine::Chip& chip) : trace(t) {
                     if (from_cube) peer(0, vector_core[e.id >= 16], e.id % 16);
                     else peer(0, int(c), e.id % 16);
                     break;
-                default: { // every core of the kind sets, each wait needs a set of all of them; other blocks do the same (A8)
-                    if (set) mine[0] = counter(e.mode, e.id, int(c), int(c));
-                    else {
-                        int slot = 0;
-                        for (std::size_t o = 0; o < t.cores.size(); ++o)
-                            if (t.cores[o].kind == t.cores[c].kind && slot < 2) mine[std::size_t(slot++)] = counter(e.mode, e.id, int(o), int(o));
-                    }
+                default: { // a set reaches every core of the kind, each wait needs a set of all of them; other blocks do the same (A8)
+                    int slot = 0;
+                    for (std::size_t o = 0; o < t.cores.size(); ++o)
+                        if (t.cores[o].kind == t.cores[c].kind && slot < 2) mine[std::size_t(slot++)] = set ? counter(e.mode, e.id, int(c), int(o)) : counter(e.mode, e.id, int(o), int(c));
                 }
                 }
                 counters_of[std::size_t(i)] = mine;

@@ -13,7 +13,7 @@ namespace pto::verify {
 /// Per pipe of each core: all operations up to this one are complete.
 using Clock = std::array<std::int32_t, lane_count>;
 
-/// One counter of one id: from one core to another, or one participant's share of a barrier-like mode.
+/// One counter of one id: from one core to another; in a barrier-like mode also to itself.
 struct Counter {
     std::int16_t id = 0;
     std::uint8_t mode = 0;              // isa::CrossCoreSyncMode; UNICAST counts with INTRA_BLOCK, whose hardware flags it shares

@@ -34,7 +34,7 @@ namespace {
 std::string id_name(const Trace& t, const Counter& c) {
     const bool to_vector = t.cores[std::size_t(c.to)].kind == isa::Core::vector && t.cores[std::size_t(c.from)].kind == isa::Core::cube;
     std::string s = "event id " + std::to_string(c.id);
-    if (c.from == c.to) return s + " (" + std::string(isa::name(isa::CrossCoreSyncMode(c.mode))) + ")";
+    if (t.cores[std::size_t(c.from)].kind == t.cores[std::size_t(c.to)].kind) return s + " (" + std::string(isa::name(isa::CrossCoreSyncMode(c.mode))) + ")";
     return s + (to_vector ? " from AIC to " : " from ") + (to_vector ? core_name(t.cores[std::size_t(c.to)]) : core_name(t.cores[std::size_t(c.from)]) + " to AIC");
 }
 
@@ -42,7 +42,7 @@ std::string id_name(const Trace& t, const Counter& c) {
 std::string half_awaited(const SyncIndex& x, const Counter& c) {
     const Trace& t = x.trace;
     for (const Counter& other : x.counters)
-        if (other.id == c.id && other.to == c.to && other.from != c.from && c.from != c.to && other.waits.size() > c.waits.size())
+        if (other.id == c.id && other.to == c.to && other.from != c.from && t.cores[std::size_t(c.from)].kind != t.cores[std::size_t(c.to)].kind && other.waits.size() > c.waits.size())
             return "; " + core_name(t.cores[std::size_t(other.from)]) + " sets the same id and is awaited " + std::to_string(other.waits.size()) +
                    " times, 2 sets for 1 wait: from its " + std::to_string(c.waits.size() + 1) + ". turn on the wait passes without " +
                    core_name(t.cores[std::size_t(c.from)]);

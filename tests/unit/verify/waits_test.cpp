@@ -193,3 +193,23 @@ TEST_CASE("a check without a proof goes on until the slots have turned") {
     for (const auto& h : bad.hazards)
         if (h.kind == HazardKind::race) CHECK(h.tasks == 18);
 }
+
+TEST_CASE("the two vector cores meet: each wait takes its own core's share of every set") {
+    const auto run = [](bool both) {
+        return judge([](FunctionBuilder&) {},
+                     [=](FunctionBuilder& b) {
+                         const auto cross = [&](const char* name, P pipe) {
+                             b.op(name, {}, {{"pipe", isa::enum_value(pipe)}, {"event_id", std::int64_t(4)}, {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::inter_subblock)}});
+                         };
+                         b.loop(b.var("i"), b.dim(x_of(b), 0), [&] {
+                             if (both) cross("system.set_cross_core", P::mte3);
+                             cross("system.wait_cross_core", P::mte3);
+                             if (!both) cross("system.set_cross_core", P::mte3);
+                         });
+                     });
+    };
+    const auto good = run(true);
+    INFO(verify::print(good));
+    CHECK(good.status == Status::proven);
+    CHECK(has(run(false), HazardKind::hang));
+}
