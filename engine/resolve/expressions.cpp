@@ -88,7 +88,7 @@ std::optional<Value> Target::by_python(const Expr& e, std::string& error) {
         if (!c || v.is(Kind::function) || v.is(Kind::language)) known = known && bool(c);
         if (c) names.emplace(std::string(name), std::move(*c));
     });
-    if (!known || source.empty()) return std::nullopt;
+    if (!known || source.empty() || source.find(":=") != std::string_view::npos) return std::nullopt; // `:=` would bind a name nowhere
     auto c = m_shared.environment.evaluate(m_frame->scope, "(" + std::string(source) + ")", names, error);
     if (!c) return std::nullopt;
     Value v = value_of(*c);
@@ -183,6 +183,11 @@ Value Target::unknown_name(const Expr& e) {
     if (e.text == "vf") return fail(Code::register_outside_vector, e.at, "`vf` is used outside a vector function");
     for (std::string_view builtin : {"len", "abs", "sum", "round", "int", "float", "bool", "list", "tuple", "isinstance", "type"})
         if (e.text == builtin) return fail(Code::constant_required, e.at, "`" + e.text + "` is Python's and works on compile-time constants only");
+    if (e.text == "print") {
+        Diagnostic& d = report(Code::undefined_name, e.at, "`print` is Python's; the device does not have it");
+        d.fix = Fix{"write pl.printf(\"%d\", value), with a conversion for each value", {}};
+        return error_value();
+    }
     // Nearest name the user may have meant.
     std::string best;
     std::size_t best_distance = suggestion_limit(e.text) + 1;

@@ -8,6 +8,15 @@ using isa::DType;
 using syntax::Expr;
 using syntax::ExprKind;
 
+namespace {
+
+/// What stands for a type of Python in a signature.
+const char* scalar_for(std::string_view python) {
+    return python == "int" ? "pl.DT_INT64" : python == "float" ? "pl.DT_FP32" : python == "bool" ? "pl.DT_BOOL" : nullptr;
+}
+
+} // namespace
+
 void Target::bind_signature() {
     const syntax::Function& f = *m_frame->function;
     const syntax::KernelOptions& options = m_shared.source.options;
@@ -114,6 +123,9 @@ void Target::bind_signature() {
         } else if (a.kind == ExprKind::subscript) {
             std::string path = path_of(a.args[0]);
             wrong(Code::parameter_annotation, a.at, path.empty() ? "`" + std::string(text(a.at)) + "` is no parameter annotation" : "`" + path + "` annotates no kernel parameter");
+        } else if (const char* type = a.kind == ExprKind::name ? scalar_for(a.text) : nullptr; type && m_shared.look_up(m_frame->scope, a.text).is(Kind::unbound)) {
+            Diagnostic& d = report(Code::parameter_annotation, a.at, "`" + p.name + "` is annotated with Python's `" + a.text + "`");
+            d.fix = Fix{std::string("write ") + type, {{a.at, type}}};
         } else {
             Value t = eval(a);
             if (t.is(Kind::dtype)) {

@@ -42,10 +42,28 @@ Flow Target::run(const Stmt& s) {
             Fix{"define it outside; a kernel may call functions of its module", {}};
         return Flow::next;
     case StmtKind::other:
-        report(Code::unsupported_statement, s.at, "`" + s.text + "` is no statement of the language");
+        report_statement(s);
         return Flow::next;
     }
     return Flow::next;
+}
+
+void Target::report_statement(const Stmt& s) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> instead{{
+        {"assert", "use pl.pto_assert(condition), which prints and goes on"},
+        {"raise", "a kernel has no exceptions; pl.trap() ends this core's program"},
+        {"try", "a kernel has no exceptions; test the values beforehand"},
+        {"import", "import at the top of the module; kernels see its names"},
+        {"from", "import at the top of the module; kernels see its names"},
+        {"match", "write if / elif / else"},
+        {"del", "leave it out; a name may be bound again"},
+        {"global", "kernels do not change module variables; results go to a tensor parameter"},
+    }};
+    std::string_view all = text(s.at);
+    std::string_view word = all.substr(0, all.find_first_of(" \t:(\n"));
+    Diagnostic& d = report(Code::unsupported_statement, s.at, "`" + std::string(word) + "` is no statement of the language");
+    for (const auto& [what, use] : instead)
+        if (word == what) d.fix = Fix{std::string(use), {}};
 }
 
 void Target::run_expression(const Stmt& s) {
@@ -223,6 +241,9 @@ Flow Target::run_with(const Stmt& s) {
         return run(s.body);
     }
     if (item.args.size() != 1 || !item.keywords.empty()) report(Code::with_form, item.at, "a section takes no arguments");
+    if (s.header.end > item.at.end && s.header.file == item.at.file)
+        if (std::string_view rest = text(Span{item.at.file, item.at.end, s.header.end}); rest.find("as ") != std::string_view::npos)
+            report(Code::with_form, s.header, "a section gives nothing to name with `as`");
     (cube ? m_shared.sees_cube : m_shared.sees_vector) = true;
     if (cube != (m_core == isa::Core::cube)) return Flow::next; // the other core's
     return run(s.body);

@@ -104,6 +104,7 @@ class Target {
     void assign_to(const syntax::Expr& target, const Value& v, Span at);
     void assign_element(const syntax::Expr& target, const Value& v, Span at);
     void run_expression(const syntax::Stmt& s);
+    void report_statement(const syntax::Stmt& s);
     // ---- control.cpp
     Flow run_branch(const syntax::Stmt& s);
     Flow run_for(const syntax::Stmt& s);
