@@ -333,6 +333,7 @@ void Verifier::sweep(std::vector<std::int32_t> open, const Trace& first, bool cu
     }
     if (cut) m_reason = "the loops are longer than the work limit";
     else if (!m_ordered) m_reason = "several pipes await one event id, and nothing orders their waits";
+    else if (!a.why.empty()) m_reason = a.why;
     else if (auto bad = harmless(a.around)) m_reason = *bad;
     else if (why) m_reason = *why;
 }

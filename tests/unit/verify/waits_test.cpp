@@ -213,3 +213,29 @@ TEST_CASE("the two vector cores meet: each wait takes its own core's share of ev
     CHECK(good.status == Status::proven);
     CHECK(has(run(false), HazardKind::hang));
 }
+
+TEST_CASE("two loops of unknown length in one outer loop are checked, and the verdict says why there is no proof") {
+    const auto run = [](bool returns) {
+        const auto side = [=](FunctionBuilder& b, bool cube) {
+            const auto c = tile_of(b);
+            if (!cube && returns) b.cross_set(P::mte3, b.num(2));
+            b.loop(b.var("o"), b.dim(x_of(b), 0), [&] {
+                for (const char* name : {"i", "j"})
+                    b.loop(b.var(name), b.dim(y_of(b), 0), [&] {
+                        if (cube && returns) b.cross_wait(P::fix, b.num(2));
+                        if (cube) fill(b, c), b.cross_set(P::fix, b.num(0));
+                        else b.cross_wait(P::mte3, b.num(0)), store(b, c);
+                        if (!cube && returns) b.cross_set(P::mte3, b.num(2));
+                    });
+            });
+            if (cube && returns) b.cross_wait(P::fix, b.num(2));
+        };
+        return judge([=](FunctionBuilder& b) { side(b, true); }, [=](FunctionBuilder& b) { side(b, false); });
+    };
+    const auto good = run(true);
+    INFO(verify::print(good));
+    CHECK(good.status == Status::checked);
+    CHECK(good.reason == "two loops of unknown length stand inside one other loop");
+    CHECK(good.checked_tasks >= 16);
+    CHECK(has(run(false), HazardKind::race));
+}
