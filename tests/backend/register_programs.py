@@ -1,7 +1,12 @@
-"""One vector function with an expression a row: every operation on registers that the host shim has, its result stored in a row of its own."""
+"""Vector functions with an expression a row: every operation on registers that the host shim has, and generated ones several operations deep. Each
+result is stored in a row of its own."""
 from __future__ import annotations
 
 import ast
+import random
+from typing import Any, Iterator
+
+import numpy as np
 
 # m all lanes, h some of them, a and b registers of fp32, i and j of int32
 EXPRESSIONS = (
@@ -66,3 +71,56 @@ def registers(x: pl.Tensor[[1, 64], pl.DT_FP32], y: pl.Tensor[[1, 64], pl.DT_FP3
         lanes(a, b, i, o)
         pl.store(out, o, [0, 0])
 '''
+
+
+def data(seed: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [*(rng.uniform(-3, 3, (1, 64)).astype(np.float32) for _ in range(2)), rng.integers(-1000, 1000, (2, 64)).astype(np.int32)]
+
+
+# ------------------------------------------------------------------ generated
+
+def _real(rng: random.Random, depth: int) -> str:
+    """An expression of fp32 lanes. Every lane of every register is written, so a mask of some lanes leaves zeros and nothing unknown."""
+    if depth == 0:
+        return rng.choice("ab")
+    sub, mask = (lambda: _real(rng, rng.randrange(depth))), rng.choice("mmh")
+    k = f"{rng.uniform(-3, 3):.3f}"
+    return rng.choice((
+        lambda: f"vf.{rng.choice(('add', 'sub', 'mul', 'max', 'min', 'abs_sub', 'prelu'))}({sub()}, {sub()}, {mask})",
+        lambda: f"vf.{rng.choice(('adds', 'subs', 'muls', 'maxs', 'mins', 'leaky_relu'))}({sub()}, {k}, {mask})",
+        lambda: f"vf.{rng.choice(('abs', 'neg', 'relu', 'truncate'))}({sub()}, {mask})",
+        lambda: f"vf.div({sub()}, vf.adds(vf.abs({sub()}, m), 0.5, m), {mask})",
+        lambda: f"vf.{rng.choice(('ln', 'log2', 'log10', 'sqrt'))}(vf.adds(vf.abs({sub()}, m), 0.125, m), {mask})",
+        lambda: f"vf.exp(vf.mins({sub()}, 4.0, m), {mask})",
+        lambda: f"vf.select({sub()}, {sub()}, vf.{rng.choice(('eq', 'ne', 'lt', 'le', 'gt', 'ge'))}({sub()}, {sub()}, m))",
+        lambda: f"vf.{rng.choice(('reduce_sum', 'reduce_max', 'reduce_min'))}({sub()}, {mask})",
+        lambda: f"vf.{rng.choice(('reduce_sum', 'reduce_max', 'reduce_min'))}({sub()}, m, datablock=True)",
+        lambda: f"vf.astype({_whole(rng, rng.randrange(depth))}, m, pl.DT_FP32)",
+        lambda: f"vf.astype(vf.astype({sub()}, m, pl.DT_FP16, round_mode=pl.VFRoundMode.CAST_{rng.choice(('RINT', 'FLOOR', 'CEIL', 'TRUNC'))}), m, pl.DT_FP32)",
+    ))()
+
+
+def _whole(rng: random.Random, depth: int) -> str:
+    if depth == 0:
+        return rng.choice("ij")
+    sub = lambda: _whole(rng, rng.randrange(depth))  # noqa: E731
+    return rng.choice((
+        lambda: f"vf.{rng.choice(('add', 'sub', 'mul', 'max', 'min', 'and_', 'or_', 'xor'))}({sub()}, {sub()}, {rng.choice('mmh')})",
+        lambda: f"vf.{rng.choice(('shift_left', 'shift_right'))}({sub()}, {rng.randint(0, 7)}, m)",
+        lambda: f"vf.{rng.choice(('adds', 'maxs', 'mins', 'muls'))}({sub()}, {rng.randint(-99, 99)}, m)",
+        lambda: f"vf.{rng.choice(('abs', 'neg'))}({sub()}, m)",
+        lambda: f"vf.astype(vf.mins(vf.maxs({_real(rng, rng.randrange(depth))}, -9000.0, m), 9000.0, m), m, pl.DT_INT32, round_mode=pl.VFRoundMode.CAST_{rng.choice(('RINT', 'FLOOR', 'CEIL', 'TRUNC', 'ROUND'))})",
+    ))()
+
+
+def generated(count: int, per_kernel: int, seed: int) -> Iterator[Any]:
+    """Kernels of random expressions, as host_programs.Program."""
+    from host_programs import Program
+    made = 0
+    while made < count:
+        rng = random.Random(f"registers {seed}")
+        expressions = tuple(_real(rng, rng.randint(1, 4)) for _ in range(min(per_kernel, count - made)))
+        yield Program("registers", text(expressions), [[e] for e in expressions], data(seed), np.zeros((len(expressions), 64), np.float32), family="registers")
+        made += len(expressions)
+        seed += 1

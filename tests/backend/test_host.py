@@ -48,8 +48,9 @@ def scaled_data() -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
 # ------------------------------------------------------------------ values
 
 @needs_headers
-@pytest.mark.parametrize("family", ["float32", "float16", "row_reduce"])
+@pytest.mark.parametrize("family", ["fp32", "cast_fp32_fp16", "rows_fp32", "compare_fp16"])
 def test_generated_programs_give_the_simulators_values(family):
+    """A few; host_programs.py --count runs as many as wanted of all families."""
     chosen = next(f for f in host_programs.FAMILIES if f.name == family)
     assert host_programs.run(host_programs.generate(chosen, 12, seed=1), support.load) == []
 
@@ -80,7 +81,7 @@ def test_movements_give_the_simulators_bits():
     """A few; host_programs.py --movements runs all. Built together: each kernel is one or two small compilations."""
     from concurrent.futures import ThreadPoolExecutor
     import movement_programs as programs
-    chosen = [m for m in programs.MOVEMENTS if m.name in ("transposed", "whole_numbers", "added", "scaled_to_int8", "columns_split")]
+    chosen = [m for m in programs.MOVEMENTS if m.name in ("transposed", "whole_numbers", "added", "scaled_to_int8", "columns_split_relu")]
     kernels = [support.load(programs.text(m))[m.name] for m in chosen]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(host_build.build, [k.compile().native.emitted() for k in kernels]))
@@ -96,13 +97,21 @@ def test_movements_give_the_simulators_bits():
     assert wrong == []
 
 
+@pytest.mark.parametrize("name", ["rows_split_relu", "columns_split_relu"])
+def test_the_simulator_applies_relu_to_both_halves_of_a_split_move(name):
+    import movement_programs as programs
+    movement = next(m for m in programs.MOVEMENTS if m.name == name)
+    a, b, out = programs.data(movement)
+    support.load(programs.text(movement))[name].launch((a, b, out), {})
+    expected = 2 * np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
+    assert np.abs(out - expected).max() < 1e-3 and (expected == 0).any()
+
+
 @needs_headers
 def test_registers_give_the_simulators_bits():
     import register_programs
     kernel = support.load(register_programs.text())["registers"]
-    rng = np.random.default_rng(8)
-    x, y = (rng.uniform(-3, 3, (1, 64)).astype(np.float32) for _ in range(2))
-    n = rng.integers(-1000, 1000, (2, 64)).astype(np.int32)
+    x, y, n = register_programs.data(8)
     host, sim = (np.zeros((len(register_programs.EXPRESSIONS), 64), np.float32) for _ in range(2))
     kernel.launch((x, y, n, sim), {})
     kernel.launch((x, y, n, host), {}, device="host")

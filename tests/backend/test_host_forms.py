@@ -22,7 +22,7 @@ KNOWN = {
     "vf.store_align": "address registers", "vf.store_align.mask": "masks in memory", "vf.store_unalign.mask": "unaligned streams", "vf.get_mask_spr": "special registers", "vf.clear_spr": "special registers",
     "vf.mask_gen_with_reg_tensor": "special registers", "vf.muls_cast": "conversion with a factor", "vf.mull": "64-bit products", "vf.interleave": "masks", "vf.de_interleave": "masks",
     "vf.pack": "masks", "vf.unpack": "masks", "vf.squeeze": "squeezing", "vf.unsqueeze": "squeezing", "vf.histograms": "histograms", "vf.astype": "4-bit values", "simt.launch": "SIMT",
-    "dump_data": "the headers print tiles, not tensors", "gather.compare": "another argument list in the headers", "fill_index": "the headers fill one row", "cmp": "types the headers refuse",
+    "dump_data": "the headers print tiles, not tensors", "gather.compare": "another argument list in the headers", "fill_index": "the headers fill one row",
 }
 
 
@@ -46,4 +46,4 @@ def test_forms_against_the_simulators_headers(tmp_path):
     print(f"{len(listed) - len(failed)} of {len(listed)} forms and {len(compiled)} of {len(rows)} operations compile against {tree}")
     unexpected = {row_of[n]: e for n, e in failed.items() if n in row_of and row_of[n] not in KNOWN}
     assert unexpected == {}
-    assert len(failed) <= 46
+    assert len(failed) <= 43

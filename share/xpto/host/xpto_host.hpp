@@ -139,6 +139,7 @@ inline int printf(const char* format, ...) {
 } // namespace xpto_cce
 
 #include "xpto_movement.hpp"
+#include "xpto_conversions.hpp"
 #include "xpto_registers.hpp"
 #include "xpto_lanes.hpp"
 
@@ -154,6 +155,11 @@ inline int printf(const char* format, ...) {
 #define TINSERT xpto_host::insert
 #define TEXTRACT xpto_host::extract
 #define TSTORE xpto_host::store
+#define TCVT xpto_host::convert_tile
+#define TAXPY xpto_host::axpy
+#define TCMP xpto_host::compare
+#define TCMPS xpto_host::compare_scalar
+#define TSEL xpto_host::select
 #define TMATMUL_ACC xpto_host::matmul_acc
 #define TMATMUL_BIAS xpto_host::matmul_bias
 #define dcci_dst_t xpto_host::CacheDestination
