@@ -9,6 +9,7 @@ import generate
 import run as fuzz
 import toward
 
+from xpto import _engine
 from xpto.errors import HazardError
 
 
@@ -46,7 +47,8 @@ def test_a_broken_law_is_noticed():
     """A program without a wait is not right under every order, and the runner says so."""
     seed = next(s for s in range(50) if generate.generate(s).loops[0].trips >= 5 and all(c.bwd for c in generate.generate(s).loops[0].channels))
     kernel = fuzz.load(made := generate.generate(seed))
-    kernel.overrides = {"preload": 1, "check": "warn", "unchecked": True}
+    kernel.overrides = {"preload": 1, "check": "warn"}
+    fuzz.make_all_the_same(kernel)
     assert kernel.compile().ok
     report = fuzz.Report()
     with pytest.raises((fuzz.Failure, HazardError)):
@@ -56,3 +58,22 @@ def test_a_broken_law_is_noticed():
 def test_explicit_flags_order_the_pipes_of_a_stage():
     text = generate.generate(3, flags=True).source
     assert "auto_mutex=False" in text and text.count("sync_src") == text.count("sync_dst") > 0
+
+
+def test_no_option_makes_a_refused_program():
+    """What K41 to K47 refuse is made for the suites only: no override, decorator option, magic or command line leads there."""
+    number = next(n for n, (rules, _, _) in enumerate(toward.CHANGES) if rules == "K41")
+    made = next(m for m in (toward.change(seed, number) for seed in range(40)) if m and "PTO-K41" in fuzz.errors_of(fuzz.load(m[1]).compile()))
+    kernel = fuzz.load(made[1])
+    with pytest.raises(TypeError, match="'unchecked' cannot be overridden; preload, target and check can"):
+        kernel.compile(unchecked=True)
+    kernel.overrides = {"unchecked": True}
+    with pytest.raises(TypeError, match="unchecked"):
+        kernel.compile()
+    kernel.overrides = {"check": "warn"}
+    assert not kernel.compile().ok
+    assert "PTO-K41" in fuzz.errors_of(kernel.compile())
+    native = _engine.compile(kernel.__xpto_function__, kernel.options, {"check": "warn", "unchecked": True})
+    assert not native.ok
+    fuzz.make_all_the_same(kernel)
+    assert kernel.compile().ok
