@@ -1,6 +1,7 @@
 #include "tools/validate/predict_common.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace pto::validate {
 
@@ -9,9 +10,10 @@ using isa::Pipe;
 
 machine::Chip chip_of(const Measured& m) {
     bool a5 = contains(m.chip, "950") || contains(m.chip, "A5");
-    std::string name = a5 ? "ascend950pr" : contains(m.chip, "A3 ") || m.chip == "A3" ? "ascend910c" : "ascend910b";
+    if (!a5 && !contains(m.chip, "910") && !contains(m.chip, "A2") && !contains(m.chip, "A3")) throw std::runtime_error("unknown chip `" + m.chip + "`");
+    std::string name = a5 ? "ascend950pr" : contains(m.chip, "A3 ") || m.chip == "A3" || contains(m.chip, "910C") || contains(m.chip, "910c") ? "ascend910c" : "ascend910b";
     // A5 devices that move more than a 950PR's memory can are taken for a 950DT.
-    if (contains(m.chip, "950DT") || contains(m.chip, ">3 TB/s")) name = "ascend950dt";
+    if (contains(m.chip, "950DT") || contains(m.chip, "950dt") || contains(m.chip, ">3 TB/s")) name = "ascend950dt";
     machine::Chip chip = *machine::find_chip(name);
     if (contains(m.chip, "910B2") || contains(m.chip, "910B3")) chip.clock_mhz = 1800;
     if (contains(m.chip, "910B4")) chip.clock_mhz = 1500;
@@ -25,6 +27,18 @@ DType operand_type(const std::string& text) {
     for (DType t : {DType::int8, DType::bf16, DType::fp16, DType::fp32})
         if (begins(text, name(t))) return t;
     return DType::fp16;
+}
+
+void require_sizes(std::initializer_list<std::pair<const char*, std::int64_t>> sizes) {
+    for (const auto& [name, size] : sizes)
+        if (size < 1 || size > std::int64_t(1) << 40) throw std::runtime_error("`" + std::string(name) + "` is " + std::to_string(size));
+}
+
+double field_of(const Json& row, const char* object, const char* key) {
+    auto found = row.find(object);
+    if (found == row.end() || !found->is_object()) return -1;
+    auto value = found->find(key);
+    return value != found->end() && value->is_number() ? value->get<double>() : -1;
 }
 
 double Run::busy(Pipe pipe, isa::Core core) const {
@@ -64,8 +78,8 @@ Predicted result(const Measured& m, const Run& run, std::string harness, double 
     p.model = run.chip.name;
     auto pipe = [&](const char* shown, Pipe which, isa::Core core, const char* percent, const char* us) {
         double measured = -1;
-        if (m.row->contains("busy_pct") && (*m.row)["busy_pct"].contains(percent)) measured = (*m.row)["busy_pct"][percent].get<double>() / 100 * m.us;
-        if (m.row->contains("pipe_us") && (*m.row)["pipe_us"].contains(us)) measured = (*m.row)["pipe_us"][us].get<double>();
+        if (double share = field_of(*m.row, "busy_pct", percent); share > 0) measured = share / 100 * m.us;
+        if (double busy = field_of(*m.row, "pipe_us", us); busy > 0) measured = busy;
         if (measured > 0.5) p.pipes[shown] = {scale * run.busy(which, core), measured};
     };
     pipe("M", Pipe::m, isa::Core::cube, "M", "aic_mac");
@@ -79,8 +93,8 @@ Predicted result(const Measured& m, const Run& run, std::string harness, double 
 }
 
 std::string cause(const Measured& m) {
-    const Json& p = (*m.row)["params"];
-    const std::string variant = p.value("variant", "");
+    const Json& p = (*m.row).at("params");
+    const std::string variant = text(p, "variant");
     auto one_of = [&](std::initializer_list<std::string_view> list) {
         return std::any_of(list.begin(), list.end(), [&](std::string_view head) { return begins(m.kernel, head); });
     };
@@ -108,7 +122,7 @@ std::optional<Predicted> predict(const Measured& m, std::string& why) {
     using Door = std::optional<Predicted> (*)(const Measured&, std::string&);
     // By kernel, so that tables of other names are predicted too; the first that fits.
     static const std::pair<std::string_view, Door> doors[] = {
-        {"gemm_fp16_splitk", catlass_row}, {"gemm_fp16_out_fp32", catlass_row}, {"gemm_fixpipe", catlass_row}, {"qgemm_int8", catlass_row},
+        {"gemm_fp16_splitk", catlass_row}, {"gemm_fp16_out_fp32", catlass_row}, {"gemm_fixpipe", catlass_row}, {"qgemm_int8", catlass_row}, {"gmm_a8w4", catlass_row},
         {"gemm_", matmul_row}, {"conv2d_", matmul_row}, {"matmul_gelu", matmul_gelu}, {"quant_group_matmul_gelu", grouped_row}, {"fa_fwd", attention_row},
         {"add_", elementwise_row}, {"gelu_", elementwise_row}, {"datacopy_", copy_row}, {"nd2nz_", relayout_row}, {"vadd_", bank_row}, {"mmad_", matmul_series},
         {"vf_", function_row}, {"softmax_", function_row}, {"device_copy", bandwidth_row}, {"fast_hadamard_fp16", bandwidth_row}};
@@ -116,7 +130,6 @@ std::optional<Predicted> predict(const Measured& m, std::string& why) {
         {"topk", "how often the sorted lists are merged is not published"},
         {"sparse_fa", "sizes and body are not published"},
         {"reduce_256", "the result is read back by the scalar unit each time: no latency of that is published"},
-        {"gmm_a8w4", "the conversion of the weights is not described"},
         {"fast_hadamard_fp16_ratio", "a ratio to a copy of unstated size"}};
     for (const auto& [kernel, reason] : unknown)
         if (begins(m.kernel, kernel)) {

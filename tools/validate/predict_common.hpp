@@ -14,6 +14,11 @@ using Json = nlohmann::json;
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 inline bool begins(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
 inline int number(const Json& j, const char* key, int otherwise) { return j.contains(key) && j[key].is_number() ? j[key].get<int>() : otherwise; }
+inline std::string text(const Json& j, const char* key, const char* otherwise = "") { return j.contains(key) && j[key].is_string() ? j[key].get<std::string>() : otherwise; }
+/// A number of an optional object of the row ("pipe_us": {"aiv_vec": ..}), or -1.
+double field_of(const Json& row, const char* object, const char* key);
+/// fails  std::runtime_error when a size is not positive, or so large that nothing of the kind exists: the row is reported as one that cannot be read
+void require_sizes(std::initializer_list<std::pair<const char*, std::int64_t>> sizes);
 
 /// The chip of a row, with the clock and the cores of the part it names.
 machine::Chip chip_of(const Measured& m);
@@ -53,6 +58,8 @@ std::optional<Predicted> matmul_series(const Measured& m, std::string& why);
 
 /// What several kernels use.
 Gemm gemm_of(const Measured& m, const machine::Chip& chip);
+/// Prediction of a matmul; the time of a very deep one is continued from shorter ones.
+Predicted gemm_result(const Measured& m, const Gemm& g, const machine::Chip& chip, std::string harness, double scale = 1);
 void grid_of(Gemm& g, bool four_rows);
 std::vector<Item> gelu_items(bool a5);
 std::vector<Item> tanh_gelu_items(bool a5);

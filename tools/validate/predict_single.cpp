@@ -1,6 +1,7 @@
 #include "tools/validate/predict_common.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace pto::validate {
 
@@ -47,14 +48,14 @@ std::optional<Predicted> tile_op(const Measured& m, std::string& why) {
         {"TMAXS", "vector.add_scalar"}, {"TADDS", "vector.add_scalar"}, {"TMULS", "vector.add_scalar"}, {"TADD", "vector.add"}, {"TSUB", "vector.add"}, {"TMUL", "vector.add"},
         {"TMAX", "vector.add"}, {"TMIN", "vector.add"}, {"TDIV", "vector.div"}, {"TNEG", "vector.unary"}, {"TABS", "vector.unary"}, {"TRELU", "vector.unary"},
         {"TCVT", "vector.cast"}, {"TRECIP", "vector.recip"}, {"TRSQRT", "vector.rsqrt"}, {"TSEL", "vector.select"}};
-    const Json& p = (*m.row)["params"];
+    const Json& p = (*m.row).at("params");
     auto found = keys.find(m.kernel);
     if (found == keys.end()) {
         why = "no row of the model stands for " + m.kernel;
         return std::nullopt;
     }
-    std::string type = p.value("dtype", "fp32"), key = found->second;
-    if (p.value("op_params", "") == "high_precision") {
+    std::string type = text(p, "dtype", "fp32"), key = found->second;
+    if (text(p, "op_params") == "high_precision") {
         if (m.kernel != "TRECIP") {
             why = "high-precision variant: a software sequence of unknown length";
             return std::nullopt;
@@ -66,7 +67,7 @@ std::optional<Predicted> tile_op(const Measured& m, std::string& why) {
         why = "unknown type " + type;
         return std::nullopt;
     }
-    std::int64_t rows = p["vr"].get<std::int64_t>(), columns = p["vc"].get<std::int64_t>();
+    std::int64_t rows = p.at("vr").get<std::int64_t>(), columns = p.at("vc").get<std::int64_t>();
     return single(chip_of(m), key, *dtype, rows, columns, 1, 0xFFFF, 0xFFFF, 0xFFFF, rows > 1);
 }
 
@@ -75,14 +76,14 @@ std::optional<Predicted> old_tile_op(const Measured& m, std::string& why) {
         {"tabs", {"vector.unary", 1}}, {"tadd", {"vector.add", 2}}, {"tsub", {"vector.add", 2}}, {"tmul", {"vector.add", 2}}, {"tdiv", {"vector.div", 2}},
         {"texp", {"vector.special", 1}}, {"tsqrt", {"vector.special", 1}}, {"tcvt", {"vector.cast", 1}}, {"tsel", {"vector.select", 2}}, {"ttrans", {"vector.transpose", 1}},
         {"trowmax", {"vector.reduce", 1}}, {"trowmin", {"vector.reduce", 1}}, {"trowsum", {"vector.reduce", 1}}, {"tmax", {"vector.add", 2}}, {"tmin", {"vector.add", 2}}};
-    const Json& args = (*m.row)["params"]["args"];
+    const Json& args = (*m.row).at("params").at("args");
     auto integer = [&](std::size_t i) { return std::stoll(args.at(i).get<std::string>()); };
     machine::Chip chip = chip_of(m);
     if (m.kernel == "tmatmul") {
         execute::Row row;
         row.pipe = Pipe::m;
         row.m = std::int32_t(integer(3)), row.n = std::int32_t(integer(4)), row.k = std::int32_t(integer(5));
-        DType type = c_type(args[1]);
+        DType type = c_type(args.at(1));
         execute::Record record = series(row, {nullptr, "matmul", "cube." + std::string(name(type)), type, {}}, isa::Core::cube, 1);
         Predicted r;
         r.model = chip.name;
@@ -91,8 +92,8 @@ std::optional<Predicted> old_tile_op(const Measured& m, std::string& why) {
     }
     if (m.kernel == "tload") {
         // Outer dimensions are loads of their own, each waited for; the rows of one are a burst.
-        const std::string layout = (*m.row)["params"].value("case", "");
-        std::int64_t parts = integer(1) * integer(2) * integer(3), bytes = isa::bytes(c_type(args[0]), integer(6) * integer(7));
+        const std::string layout = text((*m.row).at("params"), "case");
+        std::int64_t parts = integer(1) * integer(2) * integer(3), bytes = isa::bytes(c_type(args.at(0)), integer(6) * integer(7));
         if (contains(layout, "_dn_") && integer(4) % 16 != 0) {
             why = "columns of a transposed load that begin anywhere: what they cost is not published";
             return std::nullopt;
@@ -119,8 +120,8 @@ std::optional<Predicted> old_tile_op(const Measured& m, std::string& why) {
         return std::nullopt;
     }
     std::size_t first = m.kernel == "tcvt" ? 2 : 1;
-    DType dtype = c_type(args[0]);
-    if (m.kernel == "tcvt" && isa::bits(c_type(args[1])) > isa::bits(dtype)) dtype = c_type(args[1]);
+    DType dtype = c_type(args.at(0));
+    if (m.kernel == "tcvt" && isa::bits(c_type(args.at(1))) > isa::bits(dtype)) dtype = c_type(args.at(1));
     std::int64_t rows = integer(first), columns = integer(first + 1);
     if (impossible(m, isa::bytes(dtype, rows * columns), why)) return std::nullopt;
     bool two = found->second.second == 2;
@@ -131,24 +132,39 @@ std::optional<Predicted> old_tile_op(const Measured& m, std::string& why) {
 }
 
 std::optional<Predicted> bank_row(const Measured& m, std::string& why) {
-    const Json& p = (*m.row)["params"];
+    const Json& p = (*m.row).at("params");
     auto block = [](const Json& text) { return std::uint16_t(std::stoul(text.get<std::string>(), nullptr, 0) / 32); };
-    if (contains(p["src0"].get<std::string>(), "blk")) {
-        why = "strides of the repeat are not in the record";
-        return std::nullopt;
+    if (contains(p.at("src0").get<std::string>(), "blk")) {
+        // "0 (blk 0,rep 1)": all lanes of a repeat read one block, which moves on by `rep` blocks each time. It clashes where the other
+        // source, eight blocks in a row, is in its bank group.
+        int block_step = -1, repeat_step = -1;
+        if (std::sscanf(p.at("src0").get<std::string>().c_str(), "%*[^(](blk %d,rep %d)", &block_step, &repeat_step) != 2 || block_step != 0) {
+            why = "strides inside a repeat are not in the record";
+            return std::nullopt;
+        }
+        const machine::Chip chip = chip_of(m);
+        const std::int64_t repeats = p.at("elems").get<std::int64_t>() / 64, first = block(p.at("src0")), second = block(p.at("src1"));
+        require_sizes({{"elems", repeats}, {"calls", p.at("calls").get<int>()}});
+        double cycles = chip.row("vector.add")->startup_cycles;
+        for (std::int64_t i = 0; i < repeats; ++i) cycles += ((first + i * repeat_step - second - 8 * i) & 15) < 8 ? chip.constant("bank_clash_sources") : 1;
+        Predicted r;
+        r.model = chip.name;
+        r.us = cycles * p.at("calls").get<int>() / chip.clock_mhz;
+        return r;
     }
-    return single(chip_of(m), "vector.add", DType::fp32, 1, p["elems"].get<std::int64_t>(), p["calls"].get<int>(), block(p["src0"]), block(p["src1"]), block(p["dst"]), false);
+    return single(chip_of(m), "vector.add", DType::fp32, 1, p.at("elems").get<std::int64_t>(), p.at("calls").get<int>(), block(p.at("src0")), block(p.at("src1")), block(p.at("dst")), false);
 }
 
 std::optional<Predicted> matmul_series(const Measured& m, std::string&) {
-    const Json& p = (*m.row)["params"];
+    const Json& p = (*m.row).at("params");
     machine::Chip chip = *machine::find_chip("ascend910b");
     execute::Row row;
     row.pipe = Pipe::m;
-    row.m = p["m"];
-    row.n = p["n"];
-    row.k = p["k"].get<int>() / p["loop_count"].get<int>();
-    execute::Record record = series(row, {nullptr, "matmul", "cube.fp16", DType::fp16, {}}, isa::Core::cube, p["loop_count"]);
+    row.m = p.at("m");
+    row.n = p.at("n");
+    require_sizes({{"k", p.at("k").get<int>()}, {"loop_count", p.at("loop_count").get<int>()}});
+    row.k = p.at("k").get<int>() / p.at("loop_count").get<int>();
+    execute::Record record = series(row, {nullptr, "matmul", "cube.fp16", DType::fp16, {}}, isa::Core::cube, p.at("loop_count"));
     Predicted r;
     r.model = chip.name;
     Run run(chip, record);

@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 
-#include "tools/validate/predict.hpp"
+#include "tools/validate/compare.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -96,4 +96,64 @@ TEST_CASE("rows of other sizes than the published ones are predicted from their 
         return us({{"id", "X"}, {"table", "new"}, {"chip", "A5"}, {"kernel", "TADD"}, {"params", {{"dtype", "fp32"}, {"vr", 1}, {"vc", columns}}}});
     };
     CHECK(tile(6400) > 3 * tile(640));
+}
+
+// Any file of the schema: other sizes, another order, optional fields missing or of another type, names that nobody knows.
+TEST_CASE("every row of a foreign file is predicted or named with a reason", "[time][validate]") {
+    auto row = [](const char* id, const char* chip, const char* kernel, Json params, Json more = Json::object()) {
+        Json r{{"id", id}, {"table", "X1"}, {"chip", chip}, {"kernel", kernel}, {"params", std::move(params)}, {"measured_us", 20.0}};
+        r.update(more);
+        return r;
+    };
+    Json file{{"rows",
+               {row("tile", "A5", "TEXP", {{"dtype", "fp32"}, {"vr", 24}, {"vc", 96}}, {{"measured_us", nullptr}, {"measured_cycles", 150}}),
+                row("add", "950PR", "add_fp16", {{"shape", {1024, 3072}}, {"tile_elems", 6144}, {"variant", "double buffer"}}, {{"busy_pct", nullptr}, {"pipe_us", 3}}),
+                row("gemm", "A3 (910C die, 24 AIC)", "gemm_fp16", {{"m", 640}, {"n", 768}, {"k", 512}, {"grid", "3x3"}, {"cores", 24}}),
+                row("ring", "950PR", "quant_group_matmul_gelu", {{"tokens", 2048}, {"k", 512}, {"n", 2048}, {"groups", 4}, {"mix", "1:2"}, {"pipeline_depth", 3}, {"aic", 16}}),
+                row("attention", "910B2", "fa_fwd_pto", {{"S0", 384}, {"S1", 1536}, {"head", 128}}),
+                row("rate", "A5 (device variant not named; >3 TB/s)", "device_copy", {{"elems", 3e6}}, {{"measured_us", nullptr}, {"gbps", 2500}}),
+                // and those that cannot be
+                row("unheard", "950PR", "unheard_of", Json::object()), row("chip", "B200", "gemm_fp16", {{"m", 64}, {"n", 64}, {"k", 64}}),
+                row("zero", "A3", "gemm_fp16", {{"m", 64}, {"n", 64}, {"k", 64}, {"cores", 0}}), row("missing", "A5", "TEXP", Json::object()),
+                row("wrong", "A2", "add_fp16", {{"shape", "big"}}), row("untimed", "A5", "TEXP", {{"dtype", "fp32"}, {"vr", 1}, {"vc", 64}}, {{"measured_us", "fast"}}),
+                row("huge", "A3", "gemm_fp16", {{"m", 1000000}, {"n", 1000000}, {"k", 64}}), Json{{"id", "bare"}}, Json(3), Json(nullptr)}}};
+    const Comparison c = compare(file);
+    std::vector<std::string> predicted;
+    for (const Line& l : c.lines) {
+        predicted.push_back(l.measured.id);
+        CHECK(l.predicted_us > 0);
+        CHECK(l.measured_us > 0);
+        CHECK_FALSE(cause(l.measured).empty());
+    }
+    CHECK(predicted == std::vector<std::string>{"tile", "add", "gemm", "ring", "attention", "rate"});
+    CHECK(c.skipped.size() == 10);
+    for (const Skipped& s : c.skipped) {
+        INFO(s.id);
+        CHECK_FALSE(s.id.empty());
+        CHECK_FALSE(s.why.empty());
+    }
+    const Json out = to_json(c);
+    for (const Json& r : out["rows"]) {
+        CHECK(r["id"].is_string());
+        CHECK(r["predicted_us"].is_number());
+        CHECK(r["measured_us"].is_number());
+    }
+    // The order of rows changes nothing.
+    std::reverse(file["rows"].begin(), file["rows"].end());
+    const Comparison again = compare(file);
+    REQUIRE(again.lines.size() == c.lines.size());
+    for (std::size_t i = 0; i < c.lines.size(); ++i) CHECK(again.lines[c.lines.size() - 1 - i].predicted_us == c.lines[i].predicted_us);
+}
+
+// A matmul too deep to be replayed is continued from shorter ones.
+TEST_CASE("the time of a deep matmul grows with its depth", "[time][validate]") {
+    auto us = [](int k) {
+        Json row{{"id", "X"}, {"table", "new"}, {"chip", "A3"}, {"kernel", "gemm_fp16"}, {"params", {{"m", 512}, {"n", 1536}, {"k", k}, {"baseK", 16}, {"cores", 24}}}};
+        std::string why;
+        std::optional<Predicted> p = predict(Measured{"X", "new", "A3", "gemm_fp16", 1, -1, &row}, why);
+        REQUIRE(p);
+        return p->us;
+    };
+    const double exact = us(1 << 18), continued = us(1 << 20);
+    CHECK(std::abs(continued - 4 * exact) < 0.02 * continued);
 }
