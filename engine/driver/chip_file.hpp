@@ -3,6 +3,8 @@
 
 #include "engine/machine/chip.hpp"
 
+#include <memory>
+
 namespace pto::driver {
 
 /// True when a target names a file: "my-chip.json", "cards/my-chip.json".
@@ -10,10 +12,10 @@ bool is_chip_file(const std::string& target);
 
 /// The chip of a file.
 ///   in     path         as the user wrote it, relative to the working directory
-///   out    the chip; equal texts give the same pointer, which stays valid
+///   out    the chip, as the file says it now; whoever compiles for it keeps it
 ///          diagnostics  why there is none: no such file, or what the file has wrong
 ///   fails  null
 ///   cost   reads and checks the file
-const machine::Chip* chip_of_file(const std::string& path, Diagnostics& diagnostics);
+std::shared_ptr<const machine::Chip> chip_of_file(const std::string& path, Diagnostics& diagnostics);
 
 } // namespace pto::driver

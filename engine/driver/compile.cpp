@@ -59,7 +59,8 @@ void choose_target(Compiled& c, const CompileOptions& options) {
     else if (!c.source.options.arch.empty()) name = c.source.options.arch, c.target_origin = "arch=";
     else name = options.default_target, c.target_origin = options.default_origin;
     if (is_chip_file(name)) {
-        c.chip = chip_of_file(name, c.diagnostics);
+        c.own_chip = chip_of_file(name, c.diagnostics);
+        c.chip = c.own_chip.get();
         return;
     }
     c.chip = machine::find_chip(name);

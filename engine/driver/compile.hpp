@@ -44,6 +44,7 @@ struct Timings {
 struct Compiled {
     std::string name;
     const machine::Chip* chip = nullptr;                   // null when the target is unknown
+    std::shared_ptr<const machine::Chip> own_chip;         // the same of a chip file; null for a built-in one
     std::string target_origin;                             // "target=", "arch=", "PYPTOPRO_JIT_ARCH", "default"
     Strictness strictness = Strictness::strict;
     std::vector<std::int64_t> preload;                     // as applied, one a loop

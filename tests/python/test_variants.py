@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from support import load
+from support import example_text, load
 
 from xpto.errors import CompileError, LaunchError, LaunchTypeError
 
@@ -223,3 +223,25 @@ def test_dynamic_sizes_make_no_variant_beside_static_ones() -> None:
         x = np.zeros((rows, columns), np.int64)
         space["k"](x)
         assert x[0, 0] == rows * columns and len(space["k"]._compiled) == variants
+
+
+def test_an_edited_chip_file_is_another_chip(tmp_path) -> None:
+    """A session compiles again when the chip file of a kernel's target has changed, and keeps what it has otherwise."""
+    import json
+
+    kernel = load(example_text())["relu_matmul"]
+    file = tmp_path / "mine.json"
+
+    def compiled(startup: int):
+        file.write_text(json.dumps({"schema": 1, "name": "mine", "based_on": "ascend950pr", "timing": [
+            {"key": "cube.fp32", "startup": startup, "per_unit": "1", "unit": "16x16x1", "grade": "derived", "source": "test"}]}))
+        return kernel.compile(target=str(file))
+
+    quick = compiled(5)
+    assert compiled(5) is quick
+    slow = compiled(50000)
+    assert slow is not quick
+    assert slow.to_json()["predicted"]["us"] > 2 * quick.to_json()["predicted"]["us"]
+    file.unlink()
+    gone = kernel.compile(target=str(file))
+    assert not gone.ok and "cannot be read" in str(gone.text())

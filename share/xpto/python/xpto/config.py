@@ -1,7 +1,9 @@
 """Defaults of a session: %pto_config shows and changes them, XPTO_* variables set them before it starts."""
 from __future__ import annotations
 
+import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 from xpto.errors import PtoError
@@ -42,6 +44,17 @@ def compile_options() -> dict[str, Any]:
     if values["target"]:
         chosen["target"] = values["target"]
     return chosen
+
+
+def chip_stamp(target: str | None) -> str:
+    """What the chip file of a target says now, as a digest; empty for a chip that is built in. An edited file is another chip."""
+    target = target or os.environ.get("PYPTOPRO_JIT_ARCH", "")
+    if not str(target).endswith(".json"):
+        return ""
+    try:
+        return hashlib.sha256(Path(target).read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"
 
 
 def launch_options() -> dict[str, Any]:

@@ -56,7 +56,8 @@ class OperatorKernel:
         if unknown := sorted(set(chosen) - {"preload", "target", "check"}):
             raise TypeError(f"{self.__name__}: {unknown[0]!r} cannot be overridden; preload, target and check can")
         types = {k: getattr(v, "name", str(v)) for k, v in (datatype or {}).items()}
-        key = repr((sorted((tiling_key or {}).items()), sorted(types.items()), static_shapes, sorted(chosen.items(), key=str)))
+        key = repr((sorted((tiling_key or {}).items()), sorted(types.items()), static_shapes, sorted(chosen.items(), key=str),
+                    config.chip_stamp(chosen.get("target") or self.options.get("arch"))))
         known = self._compiled.get(key)
         if known is not None and not known.stale():
             self.last = known
