@@ -178,7 +178,11 @@ ScalarCode::Value ScalarCode::binary(const ir::Expr& e) {
     default: throw InternalError{"not a binary scalar operation"};
     }
     if (swap) std::swap(a, b);
-    return emit({.kind = kind, .a = a.cell, .b = b.cell, .at = e.at}, a.constant && b.constant, is_comparison(e.op) ? DType::boolean : e.dtype);
+    // A division that may fail is computed where it stands, not at the launch: a branch may keep the program away from it.
+    bool constant = a.constant && b.constant;
+    if (kind == K::div_s || kind == K::div_u || kind == K::mod_s || kind == K::mod_u)
+        constant = constant && (m_f.constant(e.b).value_or(0) != 0 || m_f[e.b].op == ExprOp::block_num || m_f[e.b].op == ExprOp::subblock_num);
+    return emit({.kind = kind, .a = a.cell, .b = b.cell, .at = e.at}, constant, is_comparison(e.op) ? DType::boolean : e.dtype);
 }
 
 ScalarCode::Value ScalarCode::value(ir::ExprId id) {

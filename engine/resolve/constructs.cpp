@@ -156,7 +156,7 @@ Value Target::make_tile(const Expr& e) {
     std::int64_t alignment = address_alignment(type.more->type.memory);
     if (*addr < 0 || *addr % alignment != 0)
         return fail(Code::address_alignment, addr_at->at, "address " + std::to_string(*addr) + " in " + std::string(isa::name(type.more->type.memory)) +
-                                                              " is no multiple of " + std::to_string(alignment));
+                                                              (*addr < 0 ? " is negative" : " is no multiple of " + std::to_string(alignment)));
     ir::TileDecl d;
     d.type = type.more->type;
     d.addresses = {*addr};
@@ -197,6 +197,7 @@ Value Target::make_tile_group(const Expr& e) {
     d.is_group = true;
     d.at = e.at;
     std::size_t slots = 0;
+    const bool automatic = mutex.is(Kind::text) && mutex.more->text == "auto"; // of newer versions: ids are given when all groups are known
     if (mutex.is(Kind::tuple)) {
         for (const Value& m : mutex.more->elements) {
             std::vector<std::int32_t> ids;
@@ -223,8 +224,8 @@ Value Target::make_tile_group(const Expr& e) {
             d.mutex.push_back(std::move(ids));
         }
         slots = d.mutex.size();
-    } else if (!mutex.is(Kind::none)) {
-        return fail(Code::mutex_ids, mutex_at, "`mutex_ids` is " + describe(mutex) + ", not a list");
+    } else if (!mutex.is(Kind::none) && !automatic) {
+        return fail(Code::mutex_ids, mutex_at, "`mutex_ids` is " + describe(mutex) + ", not a list or \"auto\"");
     }
     if (!depth.is(Kind::none)) {
         if (!depth.is(Kind::integer) || depth.integer <= 0) return fail(Code::tile_group, depth_at, "`depth` is " + describe(depth) + ", not a positive constant");
@@ -232,7 +233,9 @@ Value Target::make_tile_group(const Expr& e) {
             return fail(Code::tile_group, depth_at, "`depth` is " + std::to_string(depth.integer) + ", `mutex_ids` has " + std::to_string(slots) + " entries");
         slots = std::size_t(depth.integer);
     }
-    if (!slots) return fail(Code::tile_group, e.at, "a group without mutex ids needs `depth=`");
+    if (!slots && automatic && addrs.is(Kind::tuple)) slots = addrs.size();
+    if (!slots) return fail(Code::tile_group, e.at, automatic ? "a group with automatic mutex ids needs `depth=`" : "a group without mutex ids needs `depth=`");
+    if (automatic) d.mutex.assign(slots, {-1});
     if (slots > 4096) return fail(Code::tile_group, depth_at, "a group of " + std::to_string(slots) + " slots");
     if (addrs.is(Kind::integer)) {
         for (std::size_t i = 0; i < slots; ++i) d.addresses.push_back(addrs.integer + std::int64_t(i) * d.slot_bytes);
@@ -245,7 +248,8 @@ Value Target::make_tile_group(const Expr& e) {
     std::int64_t alignment = address_alignment(d.type.memory);
     for (std::int64_t a : d.addresses)
         if (a < 0 || a % alignment != 0)
-            return fail(Code::address_alignment, addrs_at, "slot address " + std::to_string(a) + " in " + std::string(isa::name(d.type.memory)) + " is no multiple of " + std::to_string(alignment));
+            return fail(Code::address_alignment, addrs_at, "slot address " + std::to_string(a) + " in " + std::string(isa::name(d.type.memory)) +
+                                                               (a < 0 ? " is negative" : " is no multiple of " + std::to_string(alignment)));
     auto ids = [&](const Value& v, Span at, std::string_view name, std::vector<std::int32_t>& into) {
         if (v.is(Kind::none)) return true;
         auto list = integer_list(v);

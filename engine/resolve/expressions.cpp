@@ -347,21 +347,51 @@ Value Target::attribute_of(const Value& base, const Expr& e) {
     return fail(Code::unknown_attribute, e.at, describe(base) + " has no attribute `" + e.text + "`");
 }
 
+bool Target::only_computes(const ir::Body& body) const {
+    auto cursor = [&](ir::VarId v) {
+        return std::any_of(m_fn.decls.begin(), m_fn.decls.end(), [&](const ir::TileDecl& d) { return d.cursor.valid() && d.cursor == v; });
+    };
+    return std::all_of(body.begin(), body.end(), [&](const ir::Stmt& s) {
+        if (const auto* assign = std::get_if<ir::Assign>(&s.what)) return !cursor(assign->var);
+        if (const auto* branch = std::get_if<ir::Branch>(&s.what)) return only_computes(branch->then) && only_computes(branch->otherwise);
+        return std::holds_alternative<ir::TileBind>(s.what);
+    });
+}
+
 Value Target::eval_logical(const Expr& e) {
+    // Both sides are read, and what they do is done; a side that only computes is computed when the one before does not decide.
     bool is_and = e.text == "and";
     Value so_far = boolean_value(is_and);
     bool failed = false;
     for (const Expr& a : e.args) {
         if (so_far.is_number() && (so_far.integer != 0) != is_and) break; // decided by what is known
+        ir::Branch go_on;
+        ir::Body* out = m_out;
+        m_out = &go_on.then;
         Value v = eval(a);
         if (!v.is(Kind::error)) v = truth(v, a.at);
+        m_out = out;
+        bool guarded = so_far.is(Kind::scalar) && v.is(Kind::scalar) && only_computes(go_on.then) && (may_stop(v) || !go_on.then.empty());
+        if (!guarded) std::move(go_on.then.begin(), go_on.then.end(), std::back_inserter(*m_out));
         if (v.is(Kind::error)) {
             failed = true;
-            continue;
+        } else if (guarded) {
+            Value slot = scalar_value({}, DType::boolean);
+            slot.id = new_variable("", DType::boolean, a.at).index;
+            store(slot, so_far, a.at);
+            go_on.condition = expr_of(is_and ? slot : unary("not", slot, a.at), a.at);
+            m_out = &go_on.then;
+            store(slot, v, a.at);
+            m_out = out;
+            emit(std::move(go_on), a.at);
+            so_far = slot;
+        } else if (so_far.is_number()) {
+            so_far = v;
+        } else if (v.is_number()) {
+            so_far = (v.integer != 0) == is_and ? so_far : v;
+        } else {
+            so_far = scalar_value(make(is_and ? ExprOp::logical_and : ExprOp::logical_or, DType::boolean, expr_of(so_far, a.at), expr_of(v, a.at), e.at), DType::boolean);
         }
-        if (so_far.is_number()) so_far = v;
-        else if (v.is_number()) so_far = (v.integer != 0) == is_and ? so_far : v;
-        else so_far = scalar_value(make(is_and ? ExprOp::logical_and : ExprOp::logical_or, DType::boolean, expr_of(so_far, a.at), expr_of(v, a.at), e.at), DType::boolean);
     }
     return failed ? error_value() : so_far;
 }
@@ -370,14 +400,47 @@ Value Target::eval_conditional(const Expr& e) {
     Value c = condition(e.args[0]);
     if (c.is(Kind::error)) return c;
     if (c.is_number()) return eval(e.args[c.integer ? 1 : 2]);
-    Value a = eval(e.args[1]), b = eval(e.args[2]);
+    // Only the chosen side runs, as in Python: what it emits (a cursor that moves, an element that is read) goes under the condition.
+    ir::Branch sides;
+    ir::Body* out = m_out;
+    ++m_frame->branches;
+    std::size_t mark = m_undo.size();
+    m_out = &sides.then;
+    Value a = eval(e.args[1]);
+    roll_back(mark);
+    m_out = &sides.otherwise;
+    Value b = eval(e.args[2]);
+    roll_back(mark);
+    --m_frame->branches;
+    m_out = out;
     if (a.is(Kind::error) || b.is(Kind::error)) return error_value();
+    auto only_names = [](const ir::Body& body) { // naming a slot does nothing: it may stand before the choice
+        return std::all_of(body.begin(), body.end(), [](const ir::Stmt& s) { return std::holds_alternative<ir::TileBind>(s.what); });
+    };
+    bool conditional = !only_names(sides.then) || !only_names(sides.otherwise) || may_stop(a) || may_stop(b);
+    if (!conditional)
+        for (ir::Body* side : {&sides.then, &sides.otherwise}) std::move(side->begin(), side->end(), std::back_inserter(*m_out));
+    auto under_condition = [&](const Value& slots) {
+        m_out = &sides.then;
+        store(slots, a, e.args[1].at);
+        m_out = &sides.otherwise;
+        store(slots, b, e.args[2].at);
+        m_out = out;
+        sides.condition = expr_of(c, e.args[0].at);
+        emit(std::move(sides), e.at);
+        return slots;
+    };
     if (a.is_scalar() && b.is_scalar()) {
         DType t = a.dtype;
         bool fa = isa::is_float(a.dtype), fb = isa::is_float(b.dtype);
         if (fa != fb || ((a.dtype == DType::boolean) != (b.dtype == DType::boolean)))
             return fail(Code::conditional_types, e.at, "one side is " + describe(a) + ", the other " + describe(b));
         if (isa::bits(b.dtype) > isa::bits(t)) t = b.dtype;
+        if (conditional) {
+            Value slots = scalar_value({}, t);
+            slots.id = new_variable("", t, e.at).index;
+            return under_condition(slots);
+        }
         ir::Expr x;
         x.op = ExprOp::select;
         x.dtype = t;
@@ -397,11 +460,12 @@ Value Target::eval_conditional(const Expr& e) {
         std::sort(may_be.begin(), may_be.end());
         may_be.erase(std::unique(may_be.begin(), may_be.end()), may_be.end());
         ir::TileVarId t = new_tile("", ta.type, std::move(may_be), e.at);
+        if (conditional) return under_condition(id_value(Kind::tile, t.index));
         emit(ir::TileBind{t, ir::ChoiceOf{expr_of(c, e.args[0].at), ir::TileVarId{a.id}, ir::TileVarId{b.id}}}, e.at);
         return id_value(Kind::tile, t.index);
     }
-    if (same(a, b)) return a;
-    return fail(Code::conditional_types, e.at, "one side is " + describe(a) + ", the other " + describe(b));
+    if (!same(a, b)) return fail(Code::conditional_types, e.at, "one side is " + describe(a) + ", the other " + describe(b));
+    return conditional ? under_condition(a) : a;
 }
 
 Value Target::eval_membership(const Expr& e) {

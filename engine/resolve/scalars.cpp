@@ -196,6 +196,21 @@ Value Target::compare(std::string_view op, const Value& a, const Value& b, Span 
     return fail(Code::not_a_scalar, at, "`" + std::string(op) + "` between " + describe(a) + " and " + describe(b));
 }
 
+bool Target::may_stop(const Value& v) const {
+    if (!v.is(Kind::scalar) || !v.expr.valid()) return false;
+    auto look = [&](ir::ExprId id, auto& self) -> bool {
+        const ir::Expr& x = m_fn[id];
+        auto known = [&](ir::ExprId e) { return !e.valid() || m_fn.constant(e); };
+        bool divides = (x.op == ir::ExprOp::div || x.op == ir::ExprOp::floor_div || x.op == ir::ExprOp::mod) && !isa::is_float(x.dtype);
+        if (divides && m_fn.constant(x.b).value_or(0) == 0) return true;
+        if (x.op == ir::ExprOp::field && !(known(x.a) && known(x.b))) return true;
+        for (ir::ExprId part : {x.a, x.b, x.c})
+            if (part.valid() && self(part, self)) return true;
+        return false;
+    };
+    return look(v.expr, look);
+}
+
 Value Target::truth(const Value& v, Span at) {
     switch (v.kind) {
     case Kind::error: return v;

@@ -1,5 +1,7 @@
 #include "engine/resolve/target.hpp"
 
+#include <algorithm>
+
 namespace pto::resolve {
 
 const Value& Shared::look_up(syntax::ScopeId scope, const std::string& name) {
@@ -37,7 +39,37 @@ ir::Function Target::run() {
     run(frame.function->body);
     note_names();
     m_fn.body = std::move(body);
+    give_mutex_ids();
     return std::move(m_fn);
+}
+
+void Target::give_mutex_ids() {
+    constexpr std::int32_t most = 28; // 28 to 31 are reserved
+    std::array<bool, 32> used{};
+    for (const ir::TileDecl& d : m_fn.decls)
+        for (const auto& slot : d.mutex)
+            for (std::int32_t id : slot)
+                if (id >= 0 && id < 32) used[std::size_t(id)] = true;
+    // Slots on common bytes share their id, whoever gave it.
+    auto shared = [&](const ir::TileDecl& d, std::int64_t begin) {
+        for (const ir::TileDecl& o : m_fn.decls)
+            for (std::size_t i = 0; i < o.mutex.size() && o.type.memory == d.type.memory; ++i)
+                if (o.mutex[i].size() == 1 && o.mutex[i][0] >= 0 && o.addresses[i] < begin + d.slot_bytes && begin < o.addresses[i] + o.slot_bytes) return o.mutex[i][0];
+        return -1;
+    };
+    for (ir::TileDecl& d : m_fn.decls)
+        for (std::size_t i = 0; i < d.mutex.size(); ++i) {
+            if (d.mutex[i].size() != 1 || d.mutex[i][0] >= 0) continue;
+            std::int32_t id = shared(d, d.addresses[i]);
+            if (id < 0) id = std::int32_t(std::find(used.begin(), used.begin() + most, false) - used.begin());
+            if (id >= most) {
+                report(Code::mutex_ids, d.at, "no mutex id is left for slot " + std::to_string(i) + " of `" + d.name + "`: " + std::to_string(most) + " are in use").fix =
+                    Fix{"give slots that are never in flight together the same ids", {}};
+                id = 0;
+            }
+            used[std::size_t(id)] = true;
+            d.mutex[i][0] = id;
+        }
 }
 
 ir::Stmt& Target::emit(decltype(ir::Stmt::what) what, Span at) {

@@ -78,6 +78,8 @@ class Target {
     ir::TileVarId new_tile(std::string_view name, const isa::TileType& type, std::vector<ir::TileDeclId> may_be, Span at);
     std::string_view text(Span at) const { return m_shared.sources.text(at); }
     void note_names();
+    /// Slots of groups with mutex_ids="auto" (id -1 until now): the lowest ids nobody wrote.
+    void give_mutex_ids();
 
     // ---- bindings.cpp: names, slots, joins
     int intern(Frame& f, std::string_view name);
@@ -142,6 +144,7 @@ class Target {
     Value choose_element(const Value& tuple, const Value& index, Span at);
     Value eval_conditional(const syntax::Expr& e);
     Value eval_logical(const syntax::Expr& e);
+    bool only_computes(const ir::Body& body) const; // scalars of the expression itself: no operation, no cursor, no field is written
     Value eval_membership(const syntax::Expr& e);
     Value unknown_name(const syntax::Expr& e);
     /// Python's value of an expression the language cannot read; nothing when a name in it is not a compile-time constant.
@@ -158,6 +161,7 @@ class Target {
     Value unary(std::string_view op, const Value& a, Span at);
     Value min_max(bool is_max, const Value& a, const Value& b, Span at);
     Value truth(const Value& v, Span at);
+    bool may_stop(const Value& v) const; // evaluating it can end the run: a divisor of 0, an element outside
     Value fold(std::string_view op, const Value& a, const Value& b, Span at);
     ir::ExprId make(ir::ExprOp op, isa::DType t, ir::ExprId a, ir::ExprId b, Span at);
 

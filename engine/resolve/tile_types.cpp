@@ -65,6 +65,11 @@ std::optional<isa::TileType> build_tile_type(const TileTypeArguments& arguments,
         return std::uint8_t(v.integer);
     };
     auto not_a = [&](std::size_t i, std::string_view needs) {
+        const Value& v = arguments.values[i];
+        if (v.is(Kind::tuple) && v.size() == 2)
+            for (const Value& element : v.more->elements)
+                if (!element.is(Kind::integer) || element.integer > 0x7FFFFFFF || element.integer < -1)
+                    return "`" + std::string(TileTypeArguments::names[i]) + "` takes " + std::string(needs) + ", one of these is " + describe(element);
         return "`" + std::string(TileTypeArguments::names[i]) + "` takes " + std::string(needs) + ", this is " + describe(arguments.values[i]);
     };
     isa::TileType t;

@@ -45,7 +45,7 @@ void Walk::record(Frame& frame, const Memory& m, isa::Role role, isa::Pipe pipe,
 
 void Walk::note_op(const Frame& frame, const Memory& m, isa::Pipe pipe, Span at, std::int32_t root) {
     if (!m_stage) return;
-    if (m_stage->ops.empty() || m_last_op != at) m_stage->ops.push_back({pipe, {}, frame.conditional || frame.behind_return}), m_last_op = at;
+    if (m_stage->ops.empty() || m_last_op != at) m_stage->ops.push_back({pipe, {}, frame.conditional || frame.behind_return, at}), m_last_op = at;
     for (BufferId g : m.groups)
         if (m_s.model[g].mutex_auto || !m_s.model[g].mutex_ids.empty()) {
             m_stage->ops.back().slots.push_back(root);
