@@ -68,9 +68,9 @@ bool Replay::scalar_step(CoreState& c) {
             } else if (row.sync == SyncKind::sync_all) {
                 if (!drained(c)) return progressed;
                 kind = WaitKind::grid;
+                std::int32_t last = -1;
+                const Ticks done = drain_time(c, last), ready = std::max(c.scalar, done);
                 if (!c.arrived) {
-                    std::int32_t last = -1;
-                    Ticks ready = std::max(c.scalar, drain_time(c, last));
                     c.arrived = true;
                     if (m_grid.arrive_all(c.index, row.sync_mode, ready, std::int32_t(c.base + index)))
                         for (CoreState& other : m_cores) wake(other.index);
@@ -81,6 +81,10 @@ bool Replay::scalar_step(CoreState& c) {
                 m_grid.pass_all(c.index, row.sync_mode);
                 go = std::max(go, a.at + m_all_latency);
                 setter = a.row;
+                if (setter == c.base + index) { // the last one to come: it waited for its own work alone
+                    setter = -1;
+                    if (done > c.scalar) cause = last;
+                }
             } else if (row.sync == SyncKind::flag_wait || row.sync == SyncKind::cross_wait) {
                 Arrival a;
                 if (!signal_ready(c, row, a)) return progressed;

@@ -1,5 +1,6 @@
 #include "tests/support/catch.hpp"
 
+#include "engine/time/folds.hpp"
 #include "engine/time/replay.hpp"
 #include "tests/support/record_builder.hpp"
 #include "tests/unit/time/test_chip.hpp"
@@ -242,6 +243,14 @@ TEST_CASE("sync_all meets after everybody has drained", "[time]") {
     REQUIRE(t.complete());
     CHECK(start(t, 2, 0) == 350);
     CHECK(start(t, 2, 1) == 350);
+    // What decided the total goes on through the meeting, on the core that came last.
+    const std::vector<RowRef> path = critical_path(b.record, t);
+    CHECK(path.front() == RowRef{1, 0});
+    CHECK(std::find(path.begin(), path.end(), RowRef{1, 1}) != path.end());
+    CHECK(path.back().row == 2);
+    // The one who came last waited for nobody.
+    for (const Wait& w : t.cores[1].waits) CHECK_FALSE(w.setter.valid());
+    for (const Wait& w : t.cores[0].waits) CHECK(w.setter == RowRef{1, 1});
 }
 
 TEST_CASE("on A2 and A3 a pending cross-core wait stops issue to every pipe", "[time]") {
