@@ -194,6 +194,7 @@ sync::SyncLimits sync_limits(const machine::Chip& chip, bool auto_mutex) {
     out.event_ids = chip.cross_core_ids;
     out.max_pending = chip.cross_core_limit;
     out.auto_mutex = auto_mutex;
+    out.wait_stops_core = chip.wait_stops_all_pipes;
     out.vec_bytes = chip.of(isa::MemorySpace::vec).bytes;
     out.mat_bytes = chip.of(isa::MemorySpace::mat).bytes;
     return out;

@@ -106,6 +106,7 @@ struct StageOp {
     isa::Pipe pipe = isa::Pipe::v;
     std::vector<std::int32_t> slots; // numbers of the picked slots with mutex ids, local to the stage
     bool conditional = false;
+    Span at;
 };
 
 /// How often a stage rotates a group in one task, over all paths through it.

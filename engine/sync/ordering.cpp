@@ -138,6 +138,36 @@ std::vector<bool> ordered_by_pipes(const pipeline::Loop& loop, const schedule::L
 
 namespace {
 
+/// Does a wait of `pipe` in front of a stage hold back its operation at `at`: on that pipe, or through slots that operations share?
+bool holds_back(const std::vector<pipeline::StageOp>& ops, isa::Pipe pipe, Span at) {
+    std::set<std::int32_t> held;
+    std::set<isa::Pipe> reached{pipe};
+    for (const pipeline::StageOp& op : ops) {
+        const bool touched = reached.count(op.pipe) || std::any_of(op.slots.begin(), op.slots.end(), [&](std::int32_t s) { return held.count(s) > 0; });
+        if (op.at == at) return touched;
+        if (!touched || op.conditional) continue;
+        held.insert(op.slots.begin(), op.slots.end());
+        reached.insert(op.pipe);
+    }
+    return false;
+}
+
+/// Pipe by pipe: does what stage `a` did with x come before what stage `b` of the same task does with y?
+bool handed_over(const Graph& g, const std::vector<Edge>& edges, std::size_t a, const pipeline::LocalAccess& x, std::size_t b, const pipeline::LocalAccess& y) {
+    std::vector<Edge> probes = edges;
+    for (int p = 0; p < int(isa::Pipe::all); ++p) {
+        Edge e;
+        e.silent = Silent::no_ids;
+        e.from.stage = StageId{std::int32_t(a)}, e.from.pipe = x.pipe;
+        e.to.stage = StageId{std::int32_t(b)}, e.to.pipe = isa::Pipe(p);
+        probes.push_back(e);
+    }
+    const std::vector<bool> ordered = ordered_by_pipes(g.loop, g.schedule, probes, std::vector<bool>(probes.size(), false));
+    for (int p = 0; p < int(isa::Pipe::all); ++p)
+        if (ordered[edges.size() + std::size_t(p)] && (g.limits.wait_stops_core || holds_back(g.loop.stages[b].ops, isa::Pipe(p), y.at))) return true;
+    return false;
+}
+
 std::string tasks(std::int32_t n) { return std::to_string(n) + (n == 1 ? " task" : " tasks"); }
 
 std::string unprotected(const Graph& g, const Edge& e, const StageOrder& order) {
@@ -189,8 +219,11 @@ void check_ordering(Graph& g, std::vector<Edge>& edges) {
                 const std::string &an = g.loop.stages[a.stage].name, &bn = g.loop.stages[b.stage].name;
                 if (a.access->is_tensor) {
                     // Only a value handed down the chain is certain to meet; windows of other tasks are seen on the program.
-                    if (!isa::writes(a.access->role) || !isa::reads(b.access->role) || there || !reported.insert({a.stage, b.stage}).second) continue;
-                    Diagnostic& d = g.report(Code::pipeline_gm_handover, b.access->at, "`" + bn + "` reads tensor `" + name + "`, which `" + an + "` of the same task writes on the other core, and no event id orders them");
+                    if (!isa::writes(a.access->role) || !isa::reads(b.access->role) || (there && handed_over(g, edges, a.stage, *a.access, b.stage, *b.access))) continue;
+                    if (!reported.insert({a.stage, b.stage}).second) continue;
+                    const std::string how = there ? "; event ids order the two stages, but not " + std::string(isa::name(a.access->pipe)) + " of the one before " + std::string(isa::name(b.access->pipe)) + " of the other"
+                                                  : ", and no event id orders them";
+                    Diagnostic& d = g.report(Code::pipeline_gm_handover, b.access->at, "`" + bn + "` reads tensor `" + name + "`, which `" + an + "` of the same task writes on the other core" + how);
                     d.labels.push_back({a.access->at, "written here"});
                     d.advice.push_back("hand the data over through a cross-core buffer with fwd_ids and bwd_ids");
                     continue;

@@ -12,6 +12,7 @@ struct SyncLimits {
     std::int32_t max_pending = 15; // unmatched sets a counter holds
     std::int64_t vec_bytes = 253952, mat_bytes = 524288; // UB of a vector core, L1: where a fix may place another slot
     bool auto_mutex = true;
+    bool wait_stops_core = false;  // a pending wait stops every pipe of its core
     /// For those who look for a witness: K41 ... K47 are warnings and the plan is made all the same, as far as there are ids.
     bool unchecked = false;
 };
