@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace pto::report {
 namespace {
@@ -70,8 +69,24 @@ class Collector {
     /// several loops call has each of its tasks once.
     void number_tasks(std::int32_t block) {
         std::vector<std::int32_t> tasks_of; // by loop
+        each_loop(block, [&](std::size_t, std::size_t, std::int32_t loop, std::int32_t task) {
+            if (loop < 0) return;
+            if (tasks_of.size() <= std::size_t(loop)) tasks_of.resize(std::size_t(loop) + 1, 0);
+            tasks_of[std::size_t(loop)] = std::max(tasks_of[std::size_t(loop)], task + 1);
+        });
         m_task.resize(m_record.cores.size());
-        std::vector<std::vector<std::int32_t>> loop_of(m_record.cores.size());
+        if (tasks_of.size() < 2) return; // the record's own numbers
+        std::vector<std::int32_t> before{0};
+        for (std::int32_t n : tasks_of) before.push_back(before.back() + n);
+        for (std::size_t c = 0; c < m_task.size(); ++c)
+            if (m_record.cores[c].block == block) m_task[c].reserve(m_record.cores[c].rows.size());
+        each_loop(block, [&](std::size_t c, std::size_t, std::int32_t loop, std::int32_t task) { m_task[c].push_back(loop < 0 ? task : task + before[std::size_t(loop)]); });
+    }
+    std::int32_t task_of(std::size_t core, std::size_t row) const {
+        return m_task[core].empty() ? m_record.cores[core].rows[row].task : m_task[core][row];
+    }
+    /// Calls f(core, row, loop, task) for each row of the block; loop is -1 outside of loops.
+    template <class F> void each_loop(std::int32_t block, F f) const {
         for (std::size_t c = 0; c < m_record.cores.size(); ++c) {
             const execute::CoreRecord& core = m_record.cores[c];
             if (core.block != block) continue;
@@ -79,24 +94,18 @@ class Collector {
                 std::int32_t last = -1, restarts = 0;
             };
             std::map<std::int32_t, Seen> seen; // by stage
+            std::size_t i = 0;
             for (const execute::Row& r : core.rows) {
-                m_task[c].push_back(r.task);
-                loop_of[c].push_back(-1);
-                if (r.stage < 0 || r.task < 0) continue;
-                Seen& s = seen[r.stage];
-                if (r.task < s.last) ++s.restarts;
-                s.last = r.task;
-                const std::int32_t loop = loop_of_stage(core.stages[std::size_t(r.stage)], s.restarts);
-                loop_of[c].back() = loop;
-                if (tasks_of.size() <= std::size_t(loop)) tasks_of.resize(std::size_t(loop) + 1, 0);
-                tasks_of[std::size_t(loop)] = std::max(tasks_of[std::size_t(loop)], r.task + 1);
+                std::int32_t loop = -1;
+                if (r.stage >= 0 && r.task >= 0) {
+                    Seen& s = seen[r.stage];
+                    if (r.task < s.last) ++s.restarts;
+                    s.last = r.task;
+                    loop = loop_of_stage(core.stages[std::size_t(r.stage)], s.restarts);
+                }
+                f(c, i++, loop, r.task);
             }
         }
-        std::vector<std::int32_t> before{0};
-        for (std::int32_t n : tasks_of) before.push_back(before.back() + n);
-        for (std::size_t c = 0; c < loop_of.size(); ++c)
-            for (std::size_t i = 0; i < loop_of[c].size(); ++i)
-                if (loop_of[c][i] >= 0) m_task[c][i] += before[std::size_t(loop_of[c][i])];
     }
     /// The loop that calls the stage for the n-th time round.
     std::int32_t loop_of_stage(const std::string& stage, std::int32_t n) const {
@@ -117,13 +126,13 @@ class Collector {
                 const execute::Row& r = core.rows[i];
                 Ticks start = m_times.cores[c].start[i];
                 if (r.stage < 0 || r.sync != SyncKind::none || start < 0) continue;
-                m_tasks.insert(m_tasks.end(), r.task);
+                count_task(r.task);
                 if (std::size_t end = m_options.most_rows / 4; core.rows.size() > m_options.most_rows && i >= end && i + end < core.rows.size()) continue;
                 const std::string& n = core.stages[std::size_t(r.stage)];
                 auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return std::get<1>(f) == n; });
                 if (same == found.end()) found.emplace_back(start, n, core.core, m_record.sites[std::size_t(r.site)].at);
                 else if (start < std::get<0>(*same)) std::get<0>(*same) = start;
-                m_tasks.insert(m_task[c][i]);
+                count_task(task_of(c, i));
             }
         }
         std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
@@ -131,7 +140,12 @@ class Collector {
             for (const PlanLoop& loop : m_options.plan->loops)
                 for (const PlanStage& s : loop.stages) add_stage(s.name, s.core, s.place);
         for (const auto& [start, n, core, at] : found) add_stage(n, core, place_of(m_options.sources, at));
-        m_out.tasks = std::int64_t(m_tasks.size());
+        m_out.tasks = std::int64_t(std::count(m_tasks.begin(), m_tasks.end(), true));
+    }
+
+    void count_task(std::int32_t task) {
+        if (m_tasks.size() < std::size_t(task) + 2) m_tasks.resize(std::size_t(task) + 2);
+        m_tasks[std::size_t(task + 1)] = true;
     }
 
     void add_stage(const std::string& n, isa::Core core, const Place& place) {
@@ -171,7 +185,7 @@ class Collector {
         Pipe pipe = core.rows[std::size_t(r.row)].pipe;
         for (std::int32_t i = r.row; i >= 0 && i > r.row - 256; --i) {
             const execute::Row& row = core.rows[std::size_t(i)];
-            if (row.stage >= 0 && (row.pipe == pipe || row.sync == SyncKind::none)) return {stage_of(core, row), m_task[std::size_t(r.core)][std::size_t(i)]};
+            if (row.stage >= 0 && (row.pipe == pipe || row.sync == SyncKind::none)) return {stage_of(core, row), task_of(std::size_t(r.core), std::size_t(i))};
         }
         return {-1, -1};
     }
@@ -232,7 +246,7 @@ class Collector {
             s.end = times.end[i];
             s.landed = s.end + Ticks(times.tail[i]);
             s.op = op_of(r);
-            s.task = m_task[std::size_t(c)][i];
+            s.task = task_of(std::size_t(c), i);
             s.stage = stage_of(record, r);
             if (s.stage >= 0) {
                 auto [at, fresh] = first_task.emplace(s.stage, s.task);
@@ -246,7 +260,7 @@ class Collector {
             if (lane == lane_of.end()) continue;
             std::int32_t row = w.next >= 0 ? w.next : w.row;
             if (long_run && std::size_t(row) >= end && std::size_t(row) + end < rows) continue;
-            std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = m_task[std::size_t(c)][std::size_t(row)];
+            std::int32_t stage = stage_of(record, record.rows[std::size_t(row)]), task = task_of(std::size_t(c), std::size_t(row));
             if (w.kind != time::WaitKind::cross_core && w.kind != time::WaitKind::grid) {
                 m_out.lanes[std::size_t(lane->second)].gaps.push_back({w.start, w.end, stage, task, w.kind == time::WaitKind::lock});
                 continue;
@@ -294,8 +308,8 @@ class Collector {
     const FromTime& m_options;
     Timeline& m_out;
     std::map<std::string, std::int32_t> m_stage;
-    std::set<std::int32_t> m_tasks;
-    std::vector<std::vector<std::int32_t>> m_task; // by core and row
+    std::vector<bool> m_tasks; // by number + 1: seen
+    std::vector<std::vector<std::int32_t>> m_task; // by core and row; empty where the record's own numbers hold
     std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::int32_t> m_ops;
     std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::int32_t>> m_slice; // (core, row) -> (lane, slice)
 };

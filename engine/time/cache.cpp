@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 namespace pto::time {
 namespace {
@@ -48,7 +49,8 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
     m_shift = 5;
     while ((std::int64_t(1) << m_shift) < line || ((high - low) >> m_shift) >= most_lines) ++m_shift;
     m_origin = low >> m_shift << m_shift;
-    m_last.assign(std::size_t(((high - m_origin) >> m_shift) + 1), 0);
+    m_last.reset(static_cast<std::uint32_t*>(std::calloc(std::size_t(((high - m_origin) >> m_shift) + 1), sizeof(std::uint32_t))));
+    if (!m_last) throw std::bad_alloc();
     m_capacity = std::max<std::int64_t>(1, std::int64_t(chip.constant("l2_bytes")) >> m_shift);
     m_ways.resize(std::size_t(1) << 15);
     m_spills = high - low > std::int64_t(chip.constant("l2_bytes"));
@@ -56,7 +58,7 @@ MemorySystem::MemorySystem(const execute::Record& record, const machine::Chip& c
 
 /// Bytes of the lines that were not in L2; `on_its_way` grows to when the last line that others asked for is there.
 std::int64_t MemorySystem::touch(std::int64_t address, std::int64_t bytes, Ticks& on_its_way) {
-    if (m_last.empty()) return 0;
+    if (!m_last) return 0;
     std::int64_t first = (address - m_origin) >> m_shift, last = (address + bytes - 1 - m_origin) >> m_shift, missed = 0;
     for (std::int64_t i = first; i <= last; ++i) {
         std::uint32_t& stamp = m_last[std::size_t(i)];

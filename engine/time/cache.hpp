@@ -8,6 +8,9 @@
 
 #include "engine/time/timeline.hpp"
 
+#include <cstdlib>
+#include <memory>
+
 namespace pto::time {
 
 class MemorySystem {
@@ -36,7 +39,10 @@ class MemorySystem {
     int m_shift = 7;                       // log2 of the line
     std::int64_t m_capacity = 0;           // lines of L2
     std::int64_t m_brought = 1;            // lines brought in so far; 0 in m_last means never used
-    std::vector<std::uint32_t> m_last;     // per line: m_brought when it was last used
+    struct Free {
+        void operator()(std::uint32_t* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::uint32_t[], Free> m_last; // per line: m_brought when it was last used; pages nobody touches take no memory
     bool m_spills = false;                 // the launch touches more than L2 holds: what is written goes to HBM in the end
     std::vector<OnItsWay> m_ways;          // the youngest misses, by the line's low bits
     std::vector<std::int64_t> m_fresh;     // lines that the current transfer misses

@@ -114,37 +114,41 @@ Bound bound(const execute::Record& record, const Timeline& timeline) {
 
 Pace pace(const execute::Record& record, const Timeline& timeline, std::int32_t block) {
     Pace p;
-    std::map<std::int32_t, Ticks> done; // by task: its last operation of any stage
+    std::vector<Ticks> done; // by task: its last operation of any stage; -1: never seen
     std::size_t stages = 0;
     for (std::size_t c = 0; c < record.cores.size(); ++c) {
         const execute::CoreRecord& core = record.cores[c];
         if (core.block != block) continue;
         if (core.subblock == 0) stages += core.stages.size();
         Ticks busy[8] = {};
-        std::map<std::int32_t, bool> tasks;
+        std::vector<bool> tasks;
         for (std::size_t i = 0; i < core.rows.size(); ++i) {
             const execute::Row& r = core.rows[i];
             if (!is_work(r) || r.stage < 0 || r.task < 0 || timeline.cores[c].start[i] < 0) continue;
             busy[int(r.pipe)] += timeline.cores[c].end[i] - timeline.cores[c].start[i];
-            tasks[r.task] = true;
-            Ticks& t = done[r.task];
-            t = std::max(t, timeline.cores[c].end[i]);
+            const std::size_t task = std::size_t(r.task);
+            if (tasks.size() <= task) tasks.resize(task + 1);
+            if (done.size() <= task) done.resize(task + 1, -1);
+            tasks[task] = true;
+            done[task] = std::max(done[task], timeline.cores[c].end[i]);
         }
-        if (tasks.empty()) continue;
+        const auto seen = std::count(tasks.begin(), tasks.end(), true);
+        if (seen == 0) continue;
         for (int pipe = 0; pipe < 8; ++pipe)
-            if (Ticks each = busy[pipe] / Ticks(tasks.size()); each > p.floor) {
+            if (Ticks each = busy[pipe] / Ticks(seen); each > p.floor) {
                 p.floor = each;
                 p.floor_core = std::int32_t(c);
                 p.floor_pipe = isa::Pipe(pipe);
             }
     }
+    done.erase(std::remove(done.begin(), done.end(), Ticks(-1)), done.end());
     p.tasks = std::int64_t(done.size());
     std::int64_t margin = std::max<std::int64_t>(2, std::int64_t(stages));
     if (p.tasks < 2 * margin + 4) return p;
     std::vector<Ticks> gaps;
     Ticks previous = -1;
     std::int64_t n = 0;
-    for (const auto& [task, t] : done) {
+    for (const Ticks t : done) {
         if (n >= margin && n < p.tasks - margin && previous >= 0) gaps.push_back(t - previous);
         previous = t;
         ++n;

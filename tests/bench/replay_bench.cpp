@@ -27,6 +27,7 @@ double peak_mib() {
 /// A pipeline as the compiler makes it: load, move, matmul and hand-over on the cube; vector work and a store on two vector cores; two slots.
 execute::Record pipeline(int tasks) {
     support::RecordBuilder b("bench");
+    b.record.cores.reserve(3); // a deque is copied when its vector grows
     b.core(Core::cube);
     for (int s = 0; s < 2; ++s) b.set(Pipe::mte1, Pipe::mte2, s), b.set(Pipe::m, Pipe::mte1, s), b.set(Pipe::fix, Pipe::m, s);
     for (int t = 0; t < tasks; ++t) {
