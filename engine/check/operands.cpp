@@ -1,6 +1,8 @@
 /// Memories and element types, as the catalogue's rows say. Source: language 3, 8.2.
 #include "engine/check/context.hpp"
 
+#include <cmath>
+
 namespace pto::check {
 namespace {
 
@@ -24,9 +26,28 @@ std::string types_text(std::uint32_t set) {
     return text;
 }
 
+/// A number with a fraction meets elements without one.
+void check_scalar(Context& c, const ir::Op& op, const ir::Stmt& stmt, std::size_t i) {
+    const auto* value = std::get_if<ir::ExprId>(&op.operands[i]);
+    const ir::TileVar* out = c.tile(op, 0);
+    if (!value || !value->valid() || !out || op.pipe != isa::Pipe::v || !isa::is_int(out->type.dtype)) return;
+    const isa::OperandKind kind = op.row->operands[i].kind;
+    if (kind != isa::OperandKind::tile_or_scalar && op.row->semantics != isa::Semantics::elementwise && op.row->semantics != isa::Semantics::fill) return;
+    const ir::Expr& e = c.f[*value];
+    if (!isa::is_float(e.dtype)) return;
+    if (e.op == ir::ExprOp::real && e.real == std::trunc(e.real)) return;
+    if (e.op == ir::ExprOp::integer) return;
+    c.report(Code::type_mismatch, c.at(op, stmt, i),
+             "the scalar is a float and " + ticked(out->name) + " has dtype " + std::string(language_name(out->type.dtype)) + ": its fraction is lost")
+        .fix = Fix{"write an integer, or work in a float tile", {}};
+}
+
 void check_op(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     if (op.row->pipe == isa::PipeRule::in_vector) return; // registers carry their own types; the resolver checked them
-    for (std::size_t i = 0; i < op.row->operands.size(); ++i) {
+    // A copy that does not know the type is refused; arithmetic on it is what the device library has no form for.
+    const bool copies = op.row->semantics == isa::Semantics::load || op.row->semantics == isa::Semantics::store;
+    bool told = false;
+    for (std::size_t i = 0; i < op.row->operands.size() && i < op.operands.size(); ++i) {
         const isa::Operand& rule = op.row->operands[i];
         if (const ir::TileVar* t = c.tile(op, i)) {
             if (!(rule.memories >> unsigned(t->type.memory) & 1u)) {
@@ -35,15 +56,22 @@ void check_op(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
                              " lies in " + memories_text(rule.memories));
                 continue;
             }
-            if (!(rule.dtypes >> unsigned(t->type.dtype) & 1u))
-                c.report(Code::operand_type, c.at(op, stmt, i),
-                         ticked(t->name) + " has dtype " + std::string(language_name(t->type.dtype)) + "; `" + std::string(rule.name) + "` of " +
-                             std::string(op.row->call_name()) + " takes " + types_text(rule.dtypes));
+            if (!(rule.dtypes >> unsigned(t->type.dtype) & 1u) && !told) {
+                Diagnostic& d = c.report(Code::operand_type, c.at(op, stmt, i),
+                                         ticked(t->name) + " has dtype " + std::string(language_name(t->type.dtype)) + "; `" + std::string(rule.name) + "` of " +
+                                             std::string(op.row->call_name()) + " takes " + types_text(rule.dtypes));
+                if (copies) d.severity = Severity::error, told = true;
+            }
         } else if (const ir::Tensor* x = c.tensor(op, i)) {
-            if (!(rule.dtypes >> unsigned(x->dtype) & 1u))
+            if (!(rule.dtypes >> unsigned(x->dtype) & 1u) && !told) {
                 c.report(Code::operand_type, c.at(op, stmt, i),
                          ticked(x->name) + " has dtype " + std::string(language_name(x->dtype)) + "; " + std::string(op.row->call_name()) + " takes " +
-                             types_text(rule.dtypes));
+                             types_text(rule.dtypes))
+                    .severity = Severity::error;
+                told = true;
+            }
+        } else {
+            check_scalar(c, op, stmt, i);
         }
     }
 }

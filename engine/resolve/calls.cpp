@@ -136,6 +136,13 @@ bool Target::fill_operand(const OpRow& row, const isa::Operand& o, const Argumen
     case OperandKind::offset: out = ir::RegId{v.id}; return true;
     case OperandKind::scalar_list:
         if (o.kind != OperandKind::list) {
+            for (std::size_t i = 0; i < v.size(); ++i) {
+                if (!isa::is_float(v[i].dtype)) continue;
+                bool literal = a.expr && (a.expr->kind == ExprKind::list || a.expr->kind == ExprKind::tuple) && a.expr->args.size() == v.size();
+                report(Code::operand_kind, literal ? a.expr->args[i].at : a.at,
+                       "`" + std::string(o.name) + "` of `" + shown(row) + "` holds integers, this is " + describe(v[i]));
+                return false;
+            }
             ir::ExprList l = list();
             element_spans(l);
             out = std::move(l);
