@@ -118,8 +118,9 @@ class _Allocator:
         return [(first + i) % 28 for i in range(count)]
 
 
-def generate(seed: int, flags: bool = False, stages: int = 0, loops: int = 0, long: bool = False) -> Fuzz:
-    """The kernel of a seed. `stages`: one loop with that many; `loops`: that many loops. `long`: enough trips for every delay."""
+def generate(seed: int, flags: bool = False, stages: int = 0, loops: int = 0, outer: int = 0, long: int = 0) -> Fuzz:
+    """The kernel of a seed. `stages`: one loop with that many; `loops`: that many loops; `outer`: loop 0, its length known at launch only, stands
+    in an outer loop of that many trips at least. `long`: at least that many tasks a loop, enough for every delay and slot."""
     wanted = stages
     auto_mutex = not flags
     rng = random.Random(seed)
@@ -129,7 +130,7 @@ def generate(seed: int, flags: bool = False, stages: int = 0, loops: int = 0, lo
     planned: list[LoopPlan] = []
     row = 0
     loop_count = rng.choices((1, 2, 3, 4), (70, 20, 6, 4))[0] if not wanted else 1
-    loop_count = loops or loop_count
+    loop_count, wanted_outer = loops or loop_count, outer
     for number in range(loop_count):
         count = rng.choices((2, 3, 4, 5, 6, 7, 8), (30, 22, 26, 9, 7, 3, 3))[0]
         count = wanted or (min(count, 4) if loop_count > 1 else count)
@@ -166,10 +167,12 @@ def generate(seed: int, flags: bool = False, stages: int = 0, loops: int = 0, lo
             channels.append(ch)
         outer = rng.choice((None, None, 1, 2, 3))
         trips = rng.choice((0, 1, 2, 3, 4, 5, 7, 12, 20)) if outer is None else rng.choice((0, 1, 2, 3, 5))
+        if wanted_outer and number == 0:
+            outer = max(outer or 0, wanted_outer)
         if long:
-            trips, outer = (max(trips, 9), outer) if outer is None else (max(trips, 5), max(outer, 2))
+            trips, outer = (max(trips, long), outer) if outer is None else (max(trips, long // 2 + 1), max(outer, 2))
         start, step = (rng.choice((0, 1, 3)), rng.choice((1, 2))) if rng.random() < 0.3 else (0, 1)
-        runtime = rng.random() < 0.4
+        runtime = rng.random() < 0.4 or bool(wanted_outer and number == 0)
         if outer is not None:
             features.add("outer loop")
         planned.append(LoopPlan(stages, channels, outer, trips, start, step, runtime, row))

@@ -5,11 +5,12 @@
 Laws. A kernel that is accepted gives, at every preload and under every order policy, the bits of its serial run, which are those of
 the numpy program: no hazard, nothing read that was never written. The same holds for the kernel written without auto_mutex, with
 explicit flags. A kernel that is refused for its order (K41 to K47, an S rule, a rule of the transform, or the verifier) has a witness:
-the program that is made all the same hangs, races or differs under some order; otherwise it is listed as over-strict. A share of the
-kernels (--changed) is changed towards one rule each (toward.py): that rule must speak, or the kernel be right.
+the program that is made all the same hangs, races or differs under some order, with few tasks or many. Where it does not, the refusal is listed as
+over-strict, and whether the verifier proves that program for every number of tasks. A share of the kernels (--changed) is changed towards one
+rule each (toward.py): that rule must speak, or the kernel be right.
 
-Prints the acceptance rate, hits per rule, over-strict refusals, failures and runs a second; --keep writes failing inputs. Exit code 1
-when a law is broken.
+Prints the acceptance rate, hits per rule with those that had none, over-strict refusals, failures and runs a second; --keep writes failing
+inputs. Exit code 1 when a law is broken.
 """
 from __future__ import annotations
 
@@ -39,6 +40,9 @@ from xpto.errors import HazardError, LaunchWarning, PtoError  # noqa: E402
 # refusals that claim something about the order of things, which a run can show
 ORDER_RULES = re.compile(r"PTO-(K4[1-7]|S[2347]|race|hang|order|permits|pipeline-(break|return|body-pick|mixed-argument|carried-state|gm-handover|unprotected|"
                          r"cursor-mix|permits))$")
+# of these, rules about which value a stage sees: order alone proves nothing about them
+VALUE_RULES = re.compile(r"PTO-(S[23]|pipeline-(break|return|body-pick|mixed-argument|carried-state|cursor-mix))$")
+LENGTHS = (9, 30)  # tasks of the programs that look for a witness: a few, then as many as rings and slots can need
 
 
 class Failure(Exception):
@@ -54,6 +58,7 @@ class Report:
         self.over_strict: dict[str, list[str]] = {}
         self.failures: list[str] = []
         self.seconds = self.cpu_seconds = 0.0
+        self.every_k41 = 1        # of the refusals by K41 alone, one seed in so many is looked at
 
     def add(self, other: dict[str, Any]) -> None:
         for name in ("counts", "rules", "witnessed", "features"):
@@ -65,7 +70,7 @@ class Report:
         self.cpu_seconds += other["cpu_seconds"]
 
     def to_json(self) -> dict[str, Any]:
-        return {"schema": 2, **vars(self)}
+        return {"schema": 3, **vars(self)}
 
 
 def load(fuzz: Fuzz) -> Any:
@@ -122,24 +127,32 @@ def refused(fuzz: Fuzz, preload: int | None, codes: set[str], report: Report, nu
     order = sorted(c for c in codes if ORDER_RULES.match(c))
     if not order:
         return
-    if order == ["PTO-K41"] and fuzz.seed % 8:  # by far the most frequent: one seed in eight is looked at
+    if order == ["PTO-K41"] and fuzz.seed % report.every_k41:  # by far the most frequent
         report.counts["refusals not looked at"] += 1
         return
     aimed = "" if number is None else toward.CHANGES[number % len(toward.CHANGES)][0]
-    made = (aimed, generate(fuzz.seed, long=True)) if number is None else toward.change(fuzz.seed, number, long=True)
-    assert made is not None
-    kernel = load(made[1])
-    found = witness(kernel, made[1], preload, made[1].reference() if number is None else serial_values(kernel, made[1]))
+    about_order = not any(VALUE_RULES.match(c) for c in order)
+    for tasks in LENGTHS:
+        made = (aimed, generate(fuzz.seed, long=tasks)) if number is None else toward.change(fuzz.seed, number, long=tasks)
+        assert made is not None
+        kernel = load(made[1])
+        expected = made[1].reference() if number is None else serial_values(kernel, made[1])
+        found = witness(kernel, made[1], preload, expected)
+        proven = about_order and kernel.last is not None and kernel.last.ok and kernel.last.to_json()["sync"]["status"] == "proven"
+        if found or proven:
+            break
+    if found and proven:
+        raise Failure(f"preload {preload}: the verifier proves what a run shows wrong: {found}")
     if found:
-        report.witnessed.update([found])
+        report.witnessed.update([found if tasks == LENGTHS[0] else f"{found} after {tasks} tasks"])
         report.counts["refusals with a witness"] += 1
-    else:
-        report.counts["refusals without a witness"] += 1
-        report.over_strict.setdefault(", ".join(order), []).append(f"seed {fuzz.seed} preload {preload}{' ' + aimed if aimed else ''}")
+        return
+    report.counts["refusals proven needless" if proven else "refusals without a witness"] += 1
+    report.over_strict.setdefault(", ".join(order) + (" (the program is proven)" if proven else ""), []).append(f"seed {fuzz.seed} preload {preload}{' ' + aimed if aimed else ''}")
 
 
 def witness(kernel: Any, fuzz: Fuzz, preload: int | None, expected: np.ndarray | None) -> str:
-    """What the program that is made all the same does wrong under some order; empty when nothing."""
+    """What the program that is made all the same does wrong under some order, each pipe early and late and four random ones; empty when nothing."""
     kernel.overrides = {"check": "warn", **({} if preload is None else {"preload": preload})}
     make_all_the_same(kernel)
     made = kernel.compile()
@@ -151,10 +164,13 @@ def witness(kernel: Any, fuzz: Fuzz, preload: int | None, expected: np.ndarray |
             return run.status
         if expected is not None and not np.array_equal(y, expected):
             return "differs"
-        y, run = run_once(kernel, fuzz, hostile="all", check="warn")
+        for orders in ("all", "random"):
+            y, run = run_once(kernel, fuzz, hostile=orders, check="warn")
+            if run.status not in ("done", "warned"):
+                return run.status
     except PtoError as e:
         return type(e).__name__
-    return "" if run.status in ("done", "warned") else run.status
+    return ""
 
 
 def base(seed: int, report: Report) -> None:
@@ -237,6 +253,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--changed", type=float, default=0.3, help="share of kernels that are changed towards a rule")
+    parser.add_argument("--k41", type=int, default=2, help="refusals by K41 alone: one seed in so many is looked at")
     parser.add_argument("--rules", default="", help='only kernels changed towards these, "K11 S4"')
     parser.add_argument("--seconds", type=float, default=0, help="stop after this long")
     parser.add_argument("--json", default="")
@@ -244,6 +261,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--sum", nargs="+", default=[], metavar="JSON", help="add up the reports of earlier runs and print the whole")
     args = parser.parse_args(argv)
     report = Report()
+    report.every_k41 = args.k41
     if args.sum:
         for path in args.sum:
             report.add(json.loads(Path(path).read_text()))
@@ -285,6 +303,12 @@ def main(argv: list[str]) -> int:
     return 1 if report.failures or report.counts["kernels"] == 0 else 0
 
 
+def every_rule() -> list[str]:
+    """K0 to K47, S1 to S8 and the transform's own rules, in this order."""
+    own = sorted({r for rules, _, _ in toward.CHANGES for r in rules.split() if r.startswith("pipeline-")})
+    return [f"K{n}" for n in range(48)] + [f"S{n}" for n in range(1, 9)] + own
+
+
 def show(report: Report) -> None:
     c = report.counts
     print(f"{c['kernels']} kernels ({c['changed kernels']} changed towards a rule), {c['compiled']} compilations of unchanged ones, {c['accepted']} accepted "
@@ -292,8 +316,10 @@ def show(report: Report) -> None:
     print(f"{c['runs']} runs in {report.seconds:.1f} s ({report.cpu_seconds:.1f} s of CPU): {c['runs'] / max(report.seconds, 1e-9):.0f} runs/s "
           f"({c['runs'] / max(report.cpu_seconds, 1e-9):.0f} per CPU second), {c['kernels'] / max(report.cpu_seconds, 1e-9):.1f} kernels per CPU second")
     print("hits per rule: " + ", ".join(f"{code.removeprefix('PTO-')} {n}" for code, n in sorted(report.rules.items(), key=lambda x: -x[1])))
+    print("rules without a hit: " + (", ".join(rule for rule in every_rule() if not report.rules["PTO-" + rule]) or "none"))
     print(f"order refusals: {c['refusals with a witness']} with a witness (" + ", ".join(f"{k} {n}" for k, n in report.witnessed.most_common()) +
-          f"), {c['refusals without a witness']} without, {c['refusals not looked at']} K41 not looked at")
+          f"), {c['refusals proven needless']} of programs that the verifier proves, {c['refusals without a witness']} without either, "
+          f"{c['refusals not looked at']} K41 not looked at")
     print("features: " + ", ".join(f"{k} {n}" for k, n in report.features.most_common()))
     for rule, where in sorted(report.over_strict.items(), key=lambda x: -len(x[1])):
         print(f"over-strict: {rule}: {len(where)} times, {'; '.join(where[:4])}")

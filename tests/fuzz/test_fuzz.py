@@ -15,7 +15,7 @@ from xpto.errors import HazardError
 
 def test_laws_hold_and_enough_is_accepted(tmp_path):
     out = tmp_path / "fuzz.json"
-    code = fuzz.main(["--count", "130", "--seed", "1000", "--json", str(out)])
+    code = fuzz.main(["--count", "200", "--seed", "1000", "--k41", "16", "--json", str(out)])
     data = json.loads(out.read_text())
     assert code == 0, data["failures"]
     counts = data["counts"]
@@ -23,6 +23,7 @@ def test_laws_hold_and_enough_is_accepted(tmp_path):
     assert counts["runs"] >= 2 * counts["kernels"]
     assert counts["accepted without auto_mutex"] > counts["kernels"] // 3
     assert counts["refusals with a witness"] > 0
+    assert counts["refusals proven needless"] > 0
     for feature in ("outer loop", "several loops", "one id for many slots", "forward only", "address reuse"):
         assert data["features"].get(feature, 0) > 0, f"the generator never drew {feature}"
 
@@ -77,3 +78,13 @@ def test_no_option_makes_a_refused_program():
     assert not native.ok
     fuzz.make_all_the_same(kernel)
     assert kernel.compile().ok
+
+
+def test_rules_that_nothing_hit_are_printed(capsys):
+    report = fuzz.Report()
+    report.rules["PTO-K41"] = 3
+    fuzz.show(report)
+    line = next(t for t in capsys.readouterr().out.splitlines() if t.startswith("rules without a hit: "))
+    rules = line.partition(": ")[2].split(", ")
+    assert "K41" not in rules and len(rules) == len(set(rules)) == len(fuzz.every_rule()) - 1
+    assert {"K0", "K47", "S1", "S8", "pipeline-gm-handover"} <= set(rules)

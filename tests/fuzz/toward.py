@@ -251,23 +251,20 @@ def _outer_pick(f: Fuzz, l: Lines, *picks: str, depth: str = "mutex_ids=[29, 30]
     return _insert(l, _kernel_start(l), f"    picks = pl.make_tile_group(type=mat, addrs=0x60000, {depth})")
 
 
-@toward("K24")
+@toward("K24", outer=1)
 def _(f, l, r):
     l = _outer_pick(f, l, "picked = same(picks.next())")
     return l and _insert(l, _at(l, r"^@pl.pipeline.stage"), "def same(t):", "    return t", "", "")
 
 
-@toward("K25")
+@toward("K25", outer=1)
 def _(f, l, r):
     return _outer_pick(f, l, "picked = picks.next()", "picked = picks.next()")
 
 
-@toward("K26")
+@toward("K26", outer=1)
 def _(f, l, r):
-    if not any(p.runtime_bound for p in f.loops):
-        return None
-    n = next(k for k, p in enumerate(f.loops) if p.runtime_bound)
-    return _outer_pick(f, l, "picked = picks.next()", depth=f"depth=n{n}")
+    return _outer_pick(f, l, "picked = picks.next()", depth="depth=n0")
 
 
 @toward("K27")
@@ -567,7 +564,7 @@ def _(f, l, r):
     return _insert(l, _kernel_start(l), "    keep = pl.make_tile(half, addr=0x3c000)")
 
 
-@toward("pipeline-gm-handover race")
+@toward("pipeline-gm-handover")
 def _(f, l, r):
     a, b = f.loops[0].stages[0], f.loops[0].stages[1]
     if a.cube or len(f.loops[0].channels) < 1:
@@ -591,7 +588,7 @@ def _(f, l, r):
     return _sub(l, _call(l, _two(f)[1]), r"\bc0_0\b", "other")
 
 
-@toward("pipeline-cursor-mix")
+@toward("pipeline-cursor-mix", outer=1)
 def _(f, l, r):
     l = _outer_pick(f, l, "picked = picks.next()")
     if l is None:
@@ -612,7 +609,7 @@ def _(f, l, r):
     return l[:k] + [re.sub(r"bwd_ids=\[(\d+)[^]]*\]", r"bwd_ids=[\1]", l[k])] + l[k + 1:]
 
 
-def change(seed: int, number: int, long: bool = False) -> "tuple[str, Fuzz] | None":
+def change(seed: int, number: int, long: int = 0) -> "tuple[str, Fuzz] | None":
     """(rules aimed at, changed kernel) of change `number` on the kernel of a seed; None when it has no place there."""
     rules, make, shape = CHANGES[number % len(CHANGES)]
     fuzz, rng = generate(seed, **shape, long=long), random.Random(seed)
