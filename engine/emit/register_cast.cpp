@@ -14,7 +14,7 @@ bool is_fp8(D t) { return t == D::fp8e4m3 || t == D::fp8e5m2; }
 } // namespace
 
 bool Writer::register_cast(const ir::Op& op) {
-    if (op.row->name != "vf.astype") return false;
+    if (op.row->semantics != S::reg_cast || !op.row->emit.empty()) return false;
     const D from = register_type(op.operands[0]), to = result_type(op);
     const int fb = isa::bits(from), tb = isa::bits(to), layout = int(number(op, "layout", 0));
     const bool real_from = isa::is_float(from), real_to = isa::is_float(to), wider = tb > fb, narrower = tb < fb;

@@ -108,7 +108,7 @@ bool Writer::register_store(const ir::Op& op) {
         line("vsstb(" + src + ", " + p + ", " + strides_text(block, repeat.empty() ? "0" : repeat) + ", " + mask + update + ");");
         return true;
     }
-    if (op.row->name == "vf.store_align.pair") {
+    if (op.row->operand("odd")) { // two registers, interleaved
         line("vsts(" + src + ", " + operand(op.operands[2]) + ", " + p + ", 0, INTLV_B" + std::to_string(dist == "INTLV_B32" ? 32 : width(t)) + ", " + operand(op.operands[3]) + ");");
         return true;
     }
@@ -126,11 +126,12 @@ bool Writer::register_store(const ir::Op& op) {
 }
 
 bool Writer::register_unaligned(const ir::Op& op) {
-    const std::string_view name = op.row->name;
-    if (name == "vf.load_unalign_init" || name == "vf.unalign_reg_for_store") return true; // the register's declaration is all
+    if (op.row->result == "unaligned") return true; // the register's declaration is all
+    bool streams = false; // a carry register goes along; without one the access is whole by itself
+    for (const isa::Operand& o : op.row->operands) streams = streams || o.kind == isa::OperandKind::unaligned;
     if (op.row->semantics == S::reg_load_unaligned) {
-        const bool carry_first = name == "vf.load_unalign.carry_first" || name == "vf.load_unalign_pre";
-        if (name == "vf.load") { // prime and load in one
+        const bool carry_first = streams && op.row->operands[0].kind == isa::OperandKind::unaligned;
+        if (!streams) { // prime and load in one
             const std::string u = temporary("carry_"), p = memory(op.operands[0], true), stride = attribute(op, "stride");
             line("UnalignReg " + u + ";");
             line("vldas(" + u + ", " + p + ");");
@@ -138,7 +139,7 @@ bool Writer::register_unaligned(const ir::Op& op) {
             return true;
         }
         const std::string p = memory(op.operands[carry_first ? 1 : 0], true), u = operand(op.operands[carry_first ? 0 : 1]);
-        if (name == "vf.load_unalign_pre") {
+        if (op.row->result.empty()) { // primes the carry register
             line("vldas(" + u + ", " + p + ");");
             return true;
         }
@@ -148,7 +149,7 @@ bool Writer::register_unaligned(const ir::Op& op) {
     }
     if (op.row->semantics != S::reg_store_unaligned) return false;
     const std::string p = memory(op.operands[0], true);
-    if (name == "vf.store") {
+    if (!streams) {
         const std::string u = temporary("carry_"), given_count = attribute(op, "count");
         const std::string count = given_count.empty() ? std::to_string(256 * 8 / std::max(8, isa::bits(register_type(op.operands[1])))) : given_count;
         line("UnalignReg " + u + ";");
@@ -156,7 +157,7 @@ bool Writer::register_unaligned(const ir::Op& op) {
         line("vstas(" + u + ", " + p + ", 0, POST_UPDATE);");
         return true;
     }
-    if (name == "vf.store_unalign") {
+    if (op.row->operand("src")) {
         const std::string src = operand(op.operands[1]), u = operand(op.operands[2]), stride = op.operands.size() > 3 ? operand(op.operands[3]) : "";
         if (is_mask(op.operands[1])) line("pstu(" + u + ", " + src + ", (__ubuf__ uint" + (isa::bits(register_type(op.operands[1])) == 16 ? "16" : "32") + "_t*&)" + p + ");");
         else if (stride.empty()) line("vstur(" + u + ", " + src + ", " + p + ", POST_UPDATE);"); // as many bytes as the squeeze left in AR

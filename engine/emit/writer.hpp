@@ -69,9 +69,7 @@ class Writer {
     void locks(const std::vector<ir::TileVarId>& tiles, isa::Pipe pipe, bool take);
     std::string mutex(ir::TileVarId t, std::size_t k) const;
     std::string address(ir::TileVarId t) const;
-    // operations.cpp
-    void operation(const ir::Op& op, Span at);
-    bool special(const ir::Op& op, Span at);
+    // operands.cpp
     std::string form(const ir::Op& op) const; // the row's template, filled
     std::string operand(const ir::OperandValue& v) const;
     std::string scalar(const ir::Op& op, ir::ExprId e) const; // as the element type of the operation's tile or register
@@ -79,10 +77,13 @@ class Writer {
     std::string attribute(const ir::Op& op, std::string_view name) const;
     const ir::AttributeValue* given(const ir::Op& op, std::string_view name) const;
     std::int64_t number(const ir::Op& op, std::string_view name, std::int64_t otherwise) const;
+    // operations.cpp, scalar_memory.cpp, vector_tiles.cpp
+    void operation(const ir::Op& op, Span at);
+    bool special(const ir::Op& op, Span at);
     bool cross_core(const ir::Op& op);
     bool scalar_memory(const ir::Op& op);
     bool vector_tiles(const ir::Op& op, Span at);
-    bool generic_spelling(const ir::Op& op);
+    bool fill_index(const ir::Op& op);
     void open_row_views(const ir::Op& op);
     // transfer.cpp
     void load(const ir::Op& op, Span at);

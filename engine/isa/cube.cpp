@@ -28,7 +28,7 @@ Keyword phase() { return choice("phase", EnumKind::AccPhase); }
 
 void add_cube(Catalogue& c) {
     c.add({.name = "matmul", .family = "cube", .operands = {acc_out(), lhs(cube_in), rhs(cube_in), bias(true)}, .keywords = {phase()},
-           .pipe = PipeRule::m, .semantics = Semantics::matmul, .shape = ShapeRule::matmul, .timing = "matmul", .emit = "TMATMUL({0}, {1}, {2})",
+           .pipe = PipeRule::m, .semantics = Semantics::matmul, .shape = ShapeRule::matmul, .timing = "matmul", .emit = "TMATMUL({0}, {1}, {2})|TMATMUL_BIAS({0}, {1}, {2}, {3})",
            .doc = "dst = lhs * rhs, plus a bias row when a fourth tile is given; overwrites the accumulator. Sizes are the valid rows and columns "
                   "of lhs and rhs. `phase` hands the accumulator to the fixpipe through the unit flag instead of a lock.",
            .source = "language 3.4"});

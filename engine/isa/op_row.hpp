@@ -56,6 +56,7 @@ struct Operand {
     bool optional = false;
     std::uint32_t memories = any_set; // bit_set<MemorySpace>
     std::uint32_t dtypes = any_set;   // bit_set<DType>
+    int stand_in = -1;                // of scratch that a 950 leaves untouched: the operand whose tile takes its place in C++ when it was left out
 };
 
 enum class KeywordKind : std::uint8_t { enumeration, integer, boolean, real, dtype, scalar, integer_list, scale, text, tensor, scalar_or_list };
@@ -173,8 +174,10 @@ struct OpRow {
     std::string_view timing;          // key of the chip's timing rows: "vector.add"; movement and matmul are refined by
                                       // machine::timing_key (path, dtype)
     std::string_view emit;            // C++ statements; {0} first operand, {name} keyword, {T0} element type and {RT0} type of operand 0,
-                                      // {r0} first result. '|' separates the tile form from the scalar form of tile_or_scalar (for
-                                      // registers: the register form from the mask or scalar form). Empty: the emitter has a routine
+                                      // {r0} first result. {cmp_type} a relation. '|' separates the tile form from the scalar form of
+                                      // tile_or_scalar (for registers: the register form from the mask or scalar form), the form
+                                      // without an optional operand from the one with it, and rows from columns. Empty: the emitter
+                                      // has a routine
     std::string_view doc;             // one or two sentences for help and the docs page
     std::string_view source;          // where the rule comes from: "language 3.5"
     std::string_view hidden_for;      // non-empty: an alias that is accepted but not advertised

@@ -87,7 +87,7 @@ void add_elementwise(Catalogue& c) {
     c.add(v("expands", {out(arithmetic, "out", vec_mat), number("scalar")}, Semantics::fill, LaneFn::copy, ShapeRule::none, "vector.fill",
             "TEXPANDS({0}, {1})", "Fills the valid region with one value; an integer given for a float tile is converted.", arithmetic_source));
     c.add(v("fill_index", {out(i8_to_64 | f16_b16_32), number("start")}, Semantics::fill_index, LaneFn::none, ShapeRule::none, "vector.fill",
-            "TCI<{RT0}, {T0}, 0>({0}, ({T0})({1}))", "Writes start + column number into every row.", arithmetic_source));
+            "", "Writes start + column number into every row.", arithmetic_source));
 
     // Fused forms keep an intermediate in their first input: it is clobbered (language 9.1 #21).
     auto fused = [&](std::string_view name, LaneFn lane, std::uint32_t types, std::string_view emit, std::string_view doc) {
@@ -209,6 +209,7 @@ void add_reductions(Catalogue& c) {
     auto one_dim = [&](std::string_view name, LaneFn lane, int dim_of_name, std::string_view emit, std::string_view doc, std::string_view instead) {
         OpRow r = reduce(name, arithmetic, lane, emit, doc);
         r.operands.back().optional = true; // scratch that nothing touches; the older spelling is met without it
+        r.operands.back().stand_in = 1;
         r.source = hidden_source;
         c.add(hidden(fixed(std::move(r), dim_of_name), instead));
     };
@@ -322,16 +323,16 @@ void add_hidden(Catalogue& c) {
     c.add(hidden(v("full", {out(arithmetic, "out", vec_mat), number("scalar")}, Semantics::fill, LaneFn::copy, ShapeRule::none, "vector.fill",
                    "TEXPANDS({0}, {1})", "Fills the valid region: expands.", hidden_source), "expands"));
     // Generic spellings whose operation is a keyword: emitted by the frontends of old kernels only, not simulated.
-    auto generic = [&](std::string_view name, std::vector<Operand> operands, Keyword keyword, std::string_view doc, std::string_view instead) {
-        c.add(hidden(with(v(name, std::move(operands), Semantics::none, LaneFn::none, ShapeRule::none, "vector.add", "", doc, hidden_source), {keyword}), instead));
+    auto generic = [&](std::string_view name, std::vector<Operand> operands, Keyword keyword, std::string_view emit, std::string_view doc, std::string_view instead) {
+        c.add(hidden(with(v(name, std::move(operands), Semantics::none, LaneFn::none, ShapeRule::none, "vector.add", emit, doc, hidden_source), {keyword}), instead));
     };
     Keyword op_type = key("op_type", KeywordKind::scalar, {}, true);
-    generic("cmp", {out(packed_mask), in("lhs"), in("rhs")}, key("cmp_type", KeywordKind::scalar, "0"), "Compare with the relation as a keyword. Not simulated.", "eq");
-    generic("cmps", {out(packed_mask), in("lhs"), number("scalar")}, key("cmp_type", KeywordKind::scalar, "0"), "Compare with a scalar. Not simulated.", "eq");
-    generic("row_reduce", {out(), in("src"), scratch()}, op_type, "Reduction with the operation as a keyword. Not simulated.", "sum");
-    generic("col_reduce", {out(), in("src"), scratch()}, op_type, "Reduction with the operation as a keyword. Not simulated.", "sum");
-    generic("row_expand_binop", {out(), in("src"), in("vec")}, op_type, "Broadcast with the operation as a keyword. Not simulated.", "expand_sub");
-    generic("col_expand_binop", {out(), in("src"), in("vec")}, op_type, "Broadcast with the operation as a keyword. Not simulated.", "expand_sub");
+    generic("cmp", {out(packed_mask), in("lhs"), in("rhs")}, key("cmp_type", KeywordKind::scalar, "0"), "TCMP({0}, {1}, {2}, CmpMode::{cmp_type})", "Compare with the relation as a keyword. Not simulated.", "eq");
+    generic("cmps", {out(packed_mask), in("lhs"), number("scalar")}, key("cmp_type", KeywordKind::scalar, "0"), "TCMPS({0}, {1}, {2}, CmpMode::{cmp_type})", "Compare with a scalar. Not simulated.", "eq");
+    generic("row_reduce", {out(), in("src"), scratch()}, op_type, "", "Reduction with the operation as a keyword. Not simulated.", "sum");
+    generic("col_reduce", {out(), in("src"), scratch()}, op_type, "", "Reduction with the operation as a keyword. Not simulated.", "sum");
+    generic("row_expand_binop", {out(), in("src"), in("vec")}, op_type, "", "Broadcast with the operation as a keyword. Not simulated.", "expand_sub");
+    generic("col_expand_binop", {out(), in("src"), in("vec")}, op_type, "", "Broadcast with the operation as a keyword. Not simulated.", "expand_sub");
     c.add(hidden(v("sel", {out(arithmetic), in("mask", packed_mask), in("lhs", arithmetic), in("rhs", arithmetic), scratch()}, Semantics::select, LaneFn::none,
                    ShapeRule::none, "vector.select", "TSEL({0}, {1}, {2}, {3}, {4})", "Select between two tiles.", hidden_source), "select"));
     c.add(hidden(v("sels", {out(arithmetic), in("mask", packed_mask), in("lhs", arithmetic), number("scalar"), scratch()}, Semantics::select, LaneFn::none,

@@ -83,7 +83,9 @@ def _statement(rng: random.Random, family: Family, op: str, d: str, tiles: list[
 
 def generate(family: Family, count: int, seed: int) -> Program:
     rng = random.Random(f"{family.name} {seed}")
-    rows, cols = rng.choice(family.shapes)
+    def fits(rows: int, cols: int) -> bool:  # columns of a column-major tile are whole blocks of 32 bytes
+        return all(_shape(t, rows, cols)[0] * BYTES[t.dtype or family.dtype] % 32 == 0 for t in (*family.inputs.values(), *family.work.values(), family.result) if t.layout == "DN")
+    rows, cols = rng.choice([s for s in family.shapes if fits(*s)])
     valid = (rows, cols)
     if family.ragged and seed % 2:
         valid = (rng.randint(max(1, rows // 2), rows), rng.choice([c for c in (cols, cols - 8, cols - 5, cols // 2) if c > 0]))

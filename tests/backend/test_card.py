@@ -81,6 +81,33 @@ def test_what_fails_is_told_apart(card, copy_kernel, plays, words, last):
     assert protocol[-1] == last
 
 
+DOCUMENTED = ("", "busy", "dead", "chip=Ascend910B1", "memory", "fault", "hang", "crash_sync")
+
+
+@pytest.mark.parametrize("plays", DOCUMENTED, ids=[p.split("=")[0] or "happy" for p in DOCUMENTED])
+def test_the_protocol_is_the_documented_one(card, copy_kernel, plays, monkeypatch):
+    """docs/howto/devices.md shows what a card is asked when all is well and in each of these faults, up to the end of the worker."""
+    from conftest import ROOT
+    monkeypatch.setitem(config.values, "timeout", "0.3")
+    card.plays(plays)
+    x, y = data()
+    if plays:
+        refused(copy_kernel)
+    else:
+        copy_kernel.launch((x, y), {}, device="npu:0")
+    places.restart()
+    lines = []
+    for line in card.log():
+        if lines and lines[-1].split(" x")[0] == line:  # polls
+            lines[-1] = line if line.startswith("synchronize") else f"{line} x{int((lines[-1].split(' x') + ['1'])[1]) + 1}"
+        else:
+            lines.append(line)
+    name = plays.split("=")[0] or "happy"
+    text = (ROOT / "docs/howto/devices.md").read_text(encoding="utf-8")
+    written = next((line.split(None, 1)[1] for line in text.splitlines() if line.startswith(name + " ") and ";" in line), "")
+    assert written == "; ".join(lines)
+
+
 def test_busy_and_dead_are_two_sentences(card, copy_kernel):
     card.plays("busy")
     busy = refused(copy_kernel)

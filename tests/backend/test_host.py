@@ -158,19 +158,35 @@ def watched_worker(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(out)
 
 
+def attention() -> tuple[Any, tuple]:
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.standard_normal(shape, dtype=np.float32) for shape in ((64, 64), (256, 64), (256, 64)))
+    return support.load((ROOT / "tests/emit/attention.py").read_text(encoding="utf-8"))["attention"], (q, k, v, np.zeros((64, 64), np.float32))
+
+
+# name -> the kernel with its data, and a wait between cores that its values depend on
+WATCHED = {
+    "scaled_matmul": (lambda: (notebook_kernel(), scaled_data()), "wait_intra_block(PIPE_V, 0);"),                 # the vector cores read before the cube wrote
+    "relu_matmul": (lambda: (support.kernel(), support.relu_data()), "wait_intra_block(PIPE_MTE1, "),              # the cube reads what the vector cores insert
+    "attention": (attention, "wait_intra_block(PIPE_FIX, "),                                                       # the cube overwrites a slot that is still read
+}
+
+
 @needs_headers
-@pytest.mark.parametrize("removed", [None, "wait_intra_block(PIPE_V, 0);"], ids=["as it is", "one wait removed"])
-def test_thread_sanitizer_sees_the_wait_that_is_missing(removed, watched_worker, monkeypatch):
-    """One wait between cube and vector core removed is a data race; with it the sanitizer has nothing to say."""
+@pytest.mark.parametrize("name", WATCHED)
+def test_thread_sanitizer_sees_the_wait_that_is_missing(name, watched_worker, monkeypatch):
+    """As it is, the sanitizer has nothing to say; with one wait between cube and vector core removed it reports a data race."""
     monkeypatch.setenv("XPTO_WORKER", watched_worker)
     monkeypatch.setenv("XPTO_HOST_CXXFLAGS", "-fsanitize=thread -g")
     monkeypatch.setenv("TSAN_OPTIONS", "exitcode=0")
-    kernel, data = notebook_kernel(), scaled_data()
-    compiled = kernel.compile() if removed is None else edited(kernel, removed, "")
-    run = launch_edited(kernel, compiled, data)
+    make, wait = WATCHED[name]
+    kernel, data = make()
+    run = launch_edited(kernel, kernel.compile(), data)
     if "unexpected memory mapping" in run.printed:
         pytest.skip("ThreadSanitizer does not run on this machine's memory layout")
-    assert ("ThreadSanitizer: data race" in run.printed) == (removed is not None), run.printed[:2000]
+    assert "ThreadSanitizer" not in run.printed, run.printed[:2000]
+    run = launch_edited(kernel, edited(kernel, wait, "// " + wait), data)
+    assert "ThreadSanitizer: data race" in run.printed, run.printed[:2000]
 
 
 # ------------------------------------------------------------------ failures

@@ -22,7 +22,7 @@ KNOWN = {
     "vf.store_align": "address registers", "vf.store_align.mask": "masks in memory", "vf.store_unalign.mask": "unaligned streams", "vf.get_mask_spr": "special registers", "vf.clear_spr": "special registers",
     "vf.mask_gen_with_reg_tensor": "special registers", "vf.muls_cast": "conversion with a factor", "vf.mull": "64-bit products", "vf.interleave": "masks", "vf.de_interleave": "masks",
     "vf.pack": "masks", "vf.unpack": "masks", "vf.squeeze": "squeezing", "vf.unsqueeze": "squeezing", "vf.histograms": "histograms", "vf.astype": "4-bit values", "simt.launch": "SIMT",
-    "dump_data": "the headers print tiles, not tensors", "gather.compare": "another argument list in the headers", "fill_index": "the headers fill one row",
+    "dump_data": "the headers print tiles, not tensors", "gather.compare": "another argument list in the headers",
 }
 
 

@@ -169,7 +169,7 @@ def _permutations() -> list[Family]:
     found = []
     for dtype in ("FP32", "FP16", "INT32"):
         found.append(Family(f"gather_{dtype.lower()}", dtype, ("pl.gather({d}, a0, i0, t0)",), inputs={"a": Tile(), "i": Tile("INT32", values="indices")}, domain=(-99, 99),
-                            work={"t": Tile("INT32")}))
+                            work={"t": Tile("INT32")}, ragged=False))
         found.append(Family(f"scatter_{dtype.lower()}", dtype, ("pl.scatter({d}, a0, i0)",), domain=(-99, 99), work={}, ragged=False,
                             inputs={"a": Tile(), "i": Tile("INT32" if BYTES[dtype] == 4 else "INT16", values="permutation")}))
     for p, half in ((1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (6, 4), (7, 1)):
@@ -187,7 +187,9 @@ def _permutations() -> list[Family]:
 
 def _fills() -> list[Family]:
     found = [Family(f"fill_{d.lower()}", d, ("pl.expands({d}, {n})", "pl.full({d}, {n})"), inputs={"a": Tile()}, work={}, domain=(0, 9)) for d in ("FP32", "FP16", "INT32", "INT16")]
-    found.append(Family("fill_index", "INT32", ("pl.fill_index({d}, {n})",), inputs={"a": Tile()}, work={}, domain=(0, 9), shapes=((1, 64), (1, 128), (1, 32))))
+    found += [Family(f"fill_index_{d.lower()}", d, ("pl.fill_index({d}, {k})",), inputs={"a": Tile()}, work={}, domain=(0, 9), shapes=((1, 64), (1, 128), (16, 32), (8, 64)),
+                     ulps={"fill_index": 1} if d == "FP16" else {}, why="the C++ rounds the start to FP16 before it counts")
+              for d in ("INT32", "INT16", "UINT32", "FP32", "FP16")]
     return found
 
 

@@ -115,6 +115,22 @@ def replayed() -> dict[str, float]:
     return {**figures, **{f"long_{k}": v for k, v in long_run.items()}}
 
 
+def emission(runs: int) -> dict[str, float]:
+    """Generated C++ of the attention kernel, and its artefact folder when it is in the cache already."""
+    import os
+    import tempfile
+    kernel = load((ROOT / "tests/emit/attention.py").read_text(encoding="utf-8"), "attention")
+    before = os.environ.get("XPTO_CACHE")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XPTO_CACHE"] = cache
+        try:
+            made = kernel.compile()
+            made.folder  # written now
+            return {"emit attention": median(made.native.emitted, 3 * runs), "artefacts found in the cache": median(lambda: made.folder, 3 * runs)}
+        finally:
+            os.environ.pop("XPTO_CACHE") if before is None else os.environ.__setitem__("XPTO_CACHE", before)
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30)
@@ -131,6 +147,7 @@ def main(argv: list[str]) -> int:
         rows[f"cell: {key}"] = statistics.median(c[key] for c in cells)
     rows["cell: all"] = statistics.median(sum(c.values()) for c in cells)
     rows.update(front_half(kernel, args.runs))
+    rows.update(emission(args.runs))
     rows["ast.parse of the text"] = median(lambda: ast.parse(text), args.runs)
     rows["numpy of the same values"] = median(lambda: np.maximum(data[0] @ data[1], 0) @ data[2], args.runs)
     for key, value in rows.items():

@@ -23,7 +23,6 @@ NOT_SIMULATED = {
     "matmul_bias_partial|matmul_bias_final|matmul_acc_partial|matmul_acc_final|gemv_(acc|bias)_(partial|final)": "no unit-flag form of accumulating and biased products",
     "system_dcci_(AUTO|CACHELINE_UB|CACHELINE_ALL|CACHELINE_ATOMIC)": "one destination of cache maintenance only",
     "gather_compare_(eq|gt)": "no gather by comparison",
-    "fill_index": "index rows of one row only",
     "dump_data_(tensor|tensor_window|acc)": "prints tiles, not views of global memory",
 }
 
@@ -36,7 +35,7 @@ def flags(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     if source.is_file():
         (overlay / "pto/cpu").mkdir(parents=True)
         (overlay / "pto/cpu/TReduceIdx.hpp").write_text(re.sub(r"static_assert\(false\b", "static_assert(sizeof(DType) == 0", source.read_text()))
-    return ["-w", "-D__CPU_SIM", f"-I{overlay}", f"-I{INCLUDE}"]
+    return ["-w", "-D__CPU_SIM", f"-I{overlay}", f"-I{INCLUDE}", "-idirafter", str(checking.DECLARED)]
 
 
 FIRST = f'#include "{Path(__file__).parent / "missing_in_simulator.hpp"}"\n'

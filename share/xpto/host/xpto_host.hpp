@@ -74,6 +74,9 @@ template <class D, class A, class L, class R> void matmul_acc(D& d, A& acc, L& l
 template <pto::AccPhase, class D, class L, class R, class B> void matmul_bias(D& d, L& l, R& r, B& bias) { pto::TMATMUL_BIAS(d, l, r, bias); }
 template <class D, class L, class R, class B> void matmul_bias(D& d, L& l, R& r, B& bias) { pto::TMATMUL_BIAS(d, l, r, bias); }
 
+/// Counting up along one row; the scratch is the card's matter.
+template <class D, class Scratch, class T, int Descending> void count_row(D& d, T start, Scratch&) { pto::TCI<D, T, Descending>(d, start); }
+
 inline uint32_t* shared_words(uint64_t offset) {
     if (offset >= XPTO_SSBUF_BYTES) throw std::out_of_range("an SSBUF offset beyond the buffer");
     return reinterpret_cast<uint32_t*>(core->ssbuf + offset);
@@ -155,6 +158,7 @@ inline int printf(const char* format, ...) {
 #define TINSERT xpto_host::insert
 #define TEXTRACT xpto_host::extract
 #define TSTORE xpto_host::store
+#define TCI xpto_host::count_row
 #define TCVT xpto_host::convert_tile
 #define TAXPY xpto_host::axpy
 #define TCMP xpto_host::compare

@@ -96,7 +96,9 @@ template <Vec D, Vec A> requires std::same_as<typename D::DType, std::uint8_t> v
 template <Vec D, Vec M, Vec T> requires std::same_as<typename M::DType, std::uint8_t> void TSEL(D&, M&, D&, D&, T& tmp);
 template <Vec D, Vec M, Vec S, Vec T> requires SameType<D, S> && std::same_as<typename M::DType, std::uint8_t> void TSELS(D&, M&, S&, T& tmp, typename S::DType);
 template <class D> requires Vec<D> || Mat<D> void TEXPANDS(D&, typename D::DType);
-template <Vec D, class T, int Descending> requires std::same_as<T, typename D::DType> void TCI(D&, T start);
+template <class D, class T> concept Counted = Vec<D> && std::same_as<T, typename D::DType> && std::integral<T> && (sizeof(T) == 2 || sizeof(T) == 4) && D::Rows == 1;
+template <class D, class T, int Descending> requires Counted<D, T> void TCI(D&, T start);
+template <class D, class S, class T, int Descending> requires Counted<D, T> && SameType<D, S> void TCI(D&, T start, S& scratch);
 
 #define PTO_DECLARED_ROWS(NAME) template <Vec D, Vec S, Vec T> requires SameType<D, S> void NAME(D&, S&, T& tmp)
 #define PTO_DECLARED_COLUMNS(NAME) template <Vec D, Vec S> requires SameType<D, S> void NAME(D&, S&)

@@ -8,29 +8,14 @@ enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5,
 enum class cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 
+#include "builtins.hpp"
+
 void set_flag(pipe_t set, pipe_t wait, event_t);
 void wait_flag(pipe_t set, pipe_t wait, event_t);
 void pipe_barrier(pipe_t);
-void get_buf(pipe_t, std::int64_t id, int mode);
-void rls_buf(pipe_t, std::int64_t id, int mode);
-void set_intra_block(pipe_t, std::int64_t id);
-void wait_intra_block(pipe_t, std::int64_t id);
-void ffts_cross_core_sync(pipe_t, std::uint64_t message);
-std::uint64_t getFFTSMsg(int mode, std::int64_t id);
-void wait_flag_dev(std::int64_t id);
-void wait_flag_dev(pipe_t, std::int64_t id);
 void set_ffts_base_addr(unsigned long);
-void set_mask_count();
 void set_mask_norm();
 void set_vector_mask(std::uint64_t high, std::uint64_t low);
-void set_atomic_f32();
-void set_atomic_f16();
-void set_atomic_bf16();
-void set_atomic_s32();
-void set_atomic_s16();
-void set_atomic_s8();
-void set_atomic_add();
-void set_atomic_none();
 std::uint64_t get_ctrl();
 void set_ctrl(std::uint64_t);
 std::uint64_t sbitset0(std::uint64_t, int bit);
@@ -39,11 +24,8 @@ std::int64_t get_block_idx();
 std::int64_t get_block_num();
 std::int64_t get_subblockid();
 std::int64_t get_subblockdim();
-std::int64_t get_ar();
 void dcci(void*, cache_line_t);
 void dcci(void*, cache_line_t, dcci_dst_t);
-void copy_data_align64(std::uint8_t* to, std::uint8_t* from, std::size_t bytes);
-void copy_gm_to_ubuf_align_v2(std::uint8_t* to, std::uint8_t* from, int sid, int bursts, std::size_t bytes, int left, int right, bool select, int cache, int source_stride, int target_stride);
 template <pto::Number T> T min(T, T);
 template <pto::Number T> T max(T, T);
 
@@ -52,12 +34,7 @@ template <SyncCoreType> void SYNCALL();
 template <SyncAllMode M, SyncCoreType, Global G> requires(M == SyncAllMode::Soft) void SYNCALL(G& workspace, std::int32_t used_cores);
 } // namespace pto
 
-struct dim3_declared { std::uint32_t x, y, z; };
-inline dim3_declared threadIdx, blockDim, blockIdx, gridDim;
-
 namespace cce {
 template <class T> concept Printable = std::is_arithmetic_v<T> || std::is_pointer_v<T>;
 template <Printable... A> requires(sizeof...(A) <= 8) void printf(const char* format, A...);
-struct dim3 { std::uint32_t x, y, z; };
-template <auto F, class... A> requires std::invocable<decltype(F), A...> void async_invoke(dim3, A...);
 } // namespace cce
