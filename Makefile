@@ -50,8 +50,8 @@ COUNT ?= 1000
 planner-oracle: build  ## our plans against those of an external checkout's own planner: UPSTREAM=dir [COUNT=1000] [SEED=0]
 	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/oracle/run.py "$(UPSTREAM)" --count $(COUNT) --seed $(SEED)
 
-conformance: build  ## the system tests of an external checkout, unmodified: UPSTREAM=dir [FILES=pattern]
-	@PYTHONPATH=$(CURDIR)/build/python $(PYTHON) tests/conformance/run.py "$(UPSTREAM)" --files "$(FILES)"
+conformance: build  ## the system tests of an external checkout, unmodified: UPSTREAM=dir [FILES=pattern] [TORCH_ENV=venv with a newer torch]
+	@PYTHONPATH=$(CURDIR)/build/python $(if $(TORCH_ENV),$(TORCH_ENV)/bin/python,$(PYTHON)) tests/conformance/run.py "$(UPSTREAM)" --files "$(FILES)"
 
 install: build   ## into PREFIX (default /usr/local), kernelspec included
 	@cmake --install build $(if $(PREFIX),--prefix $(PREFIX))

@@ -171,7 +171,7 @@ bool Writer::register_operation(const ir::Op& op) {
     }
     case S::reg_squeeze:
         if (op.row->name != "vf.squeeze") break;
-        line("vsqz(" + r + ", " + o(0) + ", " + mask + (attribute(op, "gather_mode") == "NO_STORE_REG" ? ", MODE_NO_STORED);" : ", MODE_STORED);"));
+        line("vsqz(" + r + ", " + (result_type(op) == register_type(op.operands[0]) ? "" : "(RegTensor<" + c_type(result_type(op)) + ">&)") + o(0) + ", " + mask + (attribute(op, "gather_mode") == "NO_STORE_REG" ? ", MODE_NO_STORED);" : ", MODE_STORED);"));
         return true;
     case S::reg_histogram:
         line(std::string(attribute(op, "hist_type") == "FREQUENCY" ? "dhistv2(" : "chistv2(") + r + ", " + o(0) + ", " + mask + (attribute(op, "bin_type") == "BIN1" ? ", Bin_N1);" : ", Bin_N0);"));

@@ -241,8 +241,9 @@ void add_permutations(Catalogue& c) {
              ResultType::keyword_or_first, "reg.permute", "", "Low half of every lane into the lower or upper half of the result.", source));
     c.add(vf("vf.unpack", {{"src", K::reg_or_mask, Role::read}}, {dtype(), choice("part", EnumKind::PackPart, "LOWER")}, Semantics::reg_pack, LaneFn::unpack, "reg|mask",
              ResultType::keyword_or_first, "reg.permute", "", "Lower or upper half widened to double width, with zero or sign by type.", source));
-    c.add(vf("vf.squeeze", {reg("src"), mask()}, {choice("gather_mode", EnumKind::SqueezeMode, "STORE_REG")}, Semantics::reg_squeeze, LaneFn::none, "reg", ResultType::first,
-             "reg.squeeze", "", "Selected lanes moved to the bottom; STORE_REG also leaves their byte count in AR for the next unaligned store.", source));
+    c.add(vf("vf.squeeze", {reg("src"), mask()}, {choice("gather_mode", EnumKind::SqueezeMode, "STORE_REG"), dtype()}, Semantics::reg_squeeze, LaneFn::none, "reg",
+             ResultType::keyword_or_first, "reg.squeeze", "",
+             "Selected lanes moved to the bottom; STORE_REG also leaves their byte count in AR for the next unaligned store. dtype names the result's type, as wide as src's.", source));
     c.add(vf("vf.unsqueeze", {mask(false, "mask")}, {dtype("DT_FP32")}, Semantics::reg_squeeze, LaneFn::none, "reg", ResultType::keyword, "reg.squeeze",
              "vusqz({r0}, {0})", "Lane i = number of selected lanes below i.", source));
     c.add(vf("vf.histograms", {reg("src", bit_set({D::uint8})), mask()},

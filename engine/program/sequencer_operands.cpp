@@ -218,7 +218,9 @@ bool Sequencer::do_descriptor(const PreparedInstr& p) {
         return true;
     }
     const auto set = [&](std::int32_t cell, const isa::TileType& type, const std::string& name) {
-        if (a.known && b.known && (a.integer < 0 || b.integer < 0 || a.integer > type.shape[0] || b.integer > type.shape[1]))
+        // For the cube a tile of UB is the half of a split move that one vector core receives: its valid shape is the whole's.
+        const std::int64_t halves = m_code->core.core == isa::Core::cube && type.memory == isa::MemorySpace::vec ? 2 : 1;
+        if (a.known && b.known && (a.integer < 0 || b.integer < 0 || a.integer > halves * type.shape[0] || b.integer > halves * type.shape[1]))
             return fail(p.instr->at, "valid shape [" + std::to_string(a.integer) + ", " + std::to_string(b.integer) + "] of " + name + ", a tile of " +
                                          std::to_string(type.shape[0]) + " x " + std::to_string(type.shape[1]));
         m_valid[std::size_t(cell)] = {std::int32_t(a.integer), std::int32_t(b.integer), a.known && b.known};

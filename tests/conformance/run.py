@@ -13,8 +13,9 @@ Classes, of which the first two are right:
     refused                a kernel or a launch that upstream accepts
     not refused            upstream refuses it, we do not
     hang, out of range     the launch was stopped
-    too slow, needs newer torch, not supported (profilers), skipped, no launch, error
-Without a checkout it skips aloud.
+    too slow, needs newer torch, not supported (profilers), skipped (also a file without tests), no launch, error
+Without a checkout it skips aloud. The tests run under the interpreter that runs this file: one of a virtual environment with a newer torch brings in
+the tests that need it.
 """
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 NEWER_TORCH = ("float8", "module 'torch' has no attribute", "torch._dynamo", "torch.compile", "allow_in_graph", "numpy.uint16", "numpy.uint32",
-               "numpy.uint64", "where uint16 is declared", "where uint32 is declared", "where uint64 is declared")
+               "numpy.uint64", "where uint64 is declared")
+PYTEST_FOUND_NOTHING = 5  # its exit code
 RIGHT = ("passed", "refused as expected")
 REFUSALS = ("CompileError", "LaunchError", "LaunchTypeError")
 
@@ -100,9 +102,16 @@ def run_file(path: Path, root: Path, seconds: float) -> list[dict[str, Any]]:
                      "hazards": hazards, "launches": len(done)})
     elif not rows:
         why = next((line[4:] for line in tail if line.startswith("E   ")), tail[-1] if tail else "no test ran")
-        kind = "needs newer torch" if any(mark in why for mark in NEWER_TORCH) else "error"
+        kind = "needs newer torch" if any(mark in why for mark in NEWER_TORCH) else "skipped" if done.returncode == PYTEST_FOUND_NOTHING else "error"
         rows.append({"file": str(path.relative_to(root)), "test": path.name, "class": kind, "why": why})
     return rows
+
+
+def versions() -> str:
+    """The head of the table: what the tests compute with. In a process of its own, which no stand-in has touched."""
+    asked = "import platform, numpy, torch; print('python', platform.python_version(), 'numpy', numpy.__version__, 'torch', torch.__version__)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    return done.stdout.strip() or f"python {sys.version.split()[0]}, without torch: {(done.stderr.strip().splitlines() or ['?'])[-1]}"
 
 
 def reason(row: dict[str, Any]) -> str:
@@ -130,6 +139,8 @@ def main(argv: list[str]) -> int:
     if not files:
         print(f"conformance: no test files below {root} match {args.files!r}", file=sys.stderr)
         return 2
+    libraries = versions()
+    print(libraries, flush=True)
     rows: list[dict[str, Any]] = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for path, found in zip(files, pool.map(lambda p: run_file(p, root, args.seconds), files)):
@@ -145,7 +156,7 @@ def main(argv: list[str]) -> int:
     right = sum(total[c] for c in RIGHT)
     print(f"right: {right} of {len(rows) - apart} that need no SIMT and no newer torch ({100 * right / max(len(rows) - apart, 1):.1f} %)")
     if args.json:
-        Path(args.json).write_text(json.dumps({"schema": 1, "rows": rows, "total": total}, indent=1))
+        Path(args.json).write_text(json.dumps({"schema": 1, "libraries": libraries, "rows": rows, "total": total}, indent=1))
     return 0
 
 

@@ -397,7 +397,7 @@ class Decoder {
                 if (std::holds_alternative<ir::MemoryRef>(op.operands[k]) ||
                     std::holds_alternative<ir::TileVarId>(op.operands[k]))
                     memory_operand(op, k, i);
-            if (i.stream < 0 && !op.registers.empty()) { // creates the carry register
+            if (i.stream < 0 && !op.registers.empty() && m_f[op.registers[0]].kind != ir::RegKind::vector) { // creates the carry register
                 i.stream = i.d0;
                 i.d0 = -1;
             }
@@ -465,6 +465,10 @@ class Decoder {
             if (i.mask_form) { // the exclusive prefix count of a mask
                 i.m = i.a;
                 i.type = type_of(op, "dtype", i.to);
+            } else if (const DType named = type_of(op, "dtype", i.type); lane_width(named) != lane_width(i.type)) {
+                refuse(std::string(op.row->name) + ": dtype=" + std::string(isa::name(named)) + " is not as wide as the source's " +
+                           std::string(isa::name(i.type)) + "; convert with vf.astype first",
+                       i.at);
             }
             break;
         case Semantics::reg_histogram:

@@ -60,6 +60,8 @@ struct ReluMatmul {
                         c.op("move", {r, pb});
                         c.op("matmul", {x, l, r});
                         c.cross_wait(P::fix, c.pick({2, 3}, slot)); // mm free
+                        // As an extracting split move needs it: the valid shape of both halves together.
+                        c.op("set_validshape", {c.slot(mm, slot), ir::ExprList{c.num(tile), c.num(tile)}});
                         c.op("move", {c.slot(mm, slot), x}, {{"acc_to_vec_mode", isa::enum_value(S::split_m)}});
                         c.cross_set(P::fix, c.pick({0, 1}, slot)); // mm ready
                     });

@@ -90,3 +90,34 @@ TEST_CASE("blocks stored apart are told as what they cover") {
     REQUIRE(result.status == Status::done);
     CHECK(result.hazards.empty());
 }
+
+TEST_CASE("one load and one store without a carry register") {
+    std::mt19937 generator(49);
+    Matrix x = random_matrix(generator, DType::fp32, 1, 64), out(DType::fp32, 1, 64), squeezed(DType::uint32, 1, 64);
+    VectorOp op;
+    op.add(x, 1, 64, true, false), op.add(out, 1, 64, false, true), op.add(squeezed, 1, 64, false, true);
+    const auto result = call(op, [&](Vf& v, const Tiles& t) {
+        const auto r = v.reg(DType::fp32), s = v.reg(DType::uint32);
+        v.op("vf.load", {r}, {ir::MemoryRef{t[0], {}}});
+        v.op("vf.store", {}, {ir::MemoryRef{t[1], {}}, r});
+        v.op("vf.squeeze", {s}, {r, v.all(DType::fp32, isa::MaskPattern::m4)}, {{"dtype", DType::uint32}}); // the same bits
+        v.store(t[2], s, v.all(DType::uint32));
+    });
+    INFO(all_messages(result));
+    REQUIRE(result.status == Status::done);
+    for (int c = 0; c < 64; ++c) {
+        REQUIRE(out.get(0, c) == x.get(0, c));
+        REQUIRE(squeezed.get(0, c) == (c < 16 ? x.get(0, 4 * c) : 0));
+    }
+}
+
+TEST_CASE("a squeeze into a type of another width is refused") {
+    Matrix x(DType::fp32, 1, 64, 0);
+    VectorOp op;
+    op.add(x, 1, 64, true, true);
+    const auto result = call(op, [&](Vf& v, const Tiles& t) {
+        v.op("vf.squeeze", {v.reg(DType::uint16)}, {v.load(t[0], DType::fp32), v.all()}, {{"dtype", DType::uint16}});
+    });
+    CHECK(result.status == Status::refused);
+    CHECK(result.message.find("is not as wide as the source's") != std::string::npos);
+}

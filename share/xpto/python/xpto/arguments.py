@@ -2,8 +2,8 @@
 
 Rules, in the order they are checked (LaunchTypeError for kinds and dtypes, LaunchError for shapes and memory):
   None            a null address; dynamic sizes read as 0; only for tensors and pointers
-  dtype           equal to the declared one; bfloat16 from torch or ml_dtypes; 8-bit floats from torch or as uint8;
-                  pl.Ptr[pl.DT_UINT8] takes any
+  dtype           equal to the declared one; bfloat16 from torch or ml_dtypes; 8-bit floats from torch or as uint8; uint16 and
+                  uint32 also as signed arrays of the same width, for torch had no other for long; pl.Ptr[pl.DT_UINT8] takes any
   rank, sizes     equal to the declaration; pl.DYNAMIC and pl.STATIC take what comes, STATIC must be positive
   contiguous      row-major without gaps; a view with strides is refused with the call that copies it
   read-only       accepted where the kernel only reads
@@ -24,6 +24,7 @@ _NUMPY_NAMES = {
 }
 # storage types that no host library spells: they travel as bytes of this type
 _AS_BYTES = {"fp8e4m3", "fp8e5m2", "fp8e8m0", "fp4e2m1", "fp4e1m2", "hf8"}
+_AS_SIGNED = {"uint16": "int16", "uint32": "int32"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _dtype_fits(declared: str, given: str) -> bool:
         return True
     if declared in _AS_BYTES:
         return given in ("uint8", "int8")
-    return False
+    return _AS_SIGNED.get(declared) == given
 
 
 def _tensor(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
