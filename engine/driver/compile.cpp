@@ -115,6 +115,27 @@ bool pipeline_passes(Compiled& c, Pass& pass, const CompileOptions& options, syn
     return pass.take(c.piped, resolve::resolve(again, environment, sources, options.specialisation));
 }
 
+/// What is left when the kernel's form is known: needs neither names nor texts.
+void check_and_prove(Compiled& c, Pass& pass, Strictness strictness) {
+    pass.add(check::check(*c.kernel(), *c.chip));
+    if (!has_errors(c.diagnostics)) {
+        c.program = program::assemble(*c.kernel(), *c.chip);
+        double begin = pass.since();
+        c.verdict = verify::verify(*c.program, *c.chip, {});
+        c.timings.verify_s = pass.since() - begin;
+        Diagnostics findings = verify::diagnostics(*c.verdict);
+        // Hand-written synchronisation: a credit left at the end harms the next launch at most, and what was found while values of
+        // the launch were guessed (a branch or a trip count) has no witness. Both are warnings; the launch itself is checked on the
+        // real values. A plan of ours balances and guesses nothing, so there they are errors.
+        if (!c.model)
+            for (Diagnostic& d : findings)
+                if (d.code == Code::verify_left || !c.verdict->reason.empty()) d.severity = std::min(d.severity, Severity::warning);
+        if (strictness == Strictness::warn)
+            for (Diagnostic& d : findings) d.severity = std::min(d.severity, Severity::warning);
+        pass.add(std::move(findings));
+    }
+}
+
 } // namespace
 
 Compiled compile(const syntax::KernelSource& source, syntax::Environment& names, syntax::SourceReader& reader, SourceMap& sources,
@@ -143,23 +164,8 @@ Compiled compile(const syntax::KernelSource& source, syntax::Environment& names,
     }
     c.timings.frontend_s = pass.since();
     if (go_on && c.kernel() && !has_errors(c.diagnostics)) {
-        pass.add(check::check(*c.kernel(), *c.chip));
-        if (!has_errors(c.diagnostics)) {
-            c.program = program::assemble(*c.kernel(), *c.chip);
-            double begin = pass.since();
-            c.verdict = verify::verify(*c.program, *c.chip, {});
-            c.timings.verify_s = pass.since() - begin;
-            Diagnostics findings = verify::diagnostics(*c.verdict);
-            // Hand-written synchronisation: a credit left at the end harms the next launch at most, and what was found while values of
-            // the launch were guessed (a branch or a trip count) has no witness. Both are warnings; the launch itself is checked on the
-            // real values. A plan of ours balances and guesses nothing, so there they are errors.
-            if (!c.model)
-                for (Diagnostic& d : findings)
-                    if (d.code == Code::verify_left || !c.verdict->reason.empty()) d.severity = std::min(d.severity, Severity::warning);
-            if (options.strictness == Strictness::warn)
-                for (Diagnostic& d : findings) d.severity = std::min(d.severity, Severity::warning);
-            pass.add(std::move(findings));
-        }
+        const std::function<void()> prove = [&] { check_and_prove(c, pass, options.strictness); };
+        options.apart ? options.apart(prove) : prove();
     }
     sort_by_position(c.diagnostics);
     c.timings.total_s = pass.since();

@@ -13,6 +13,7 @@
 #include "engine/syntax/source_reader.hpp"
 #include "engine/verify/verify.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,9 @@ struct CompileOptions {
     bool unchecked = false;                                // makes what PTO-K41 ... K47 refuse, to run it and look for a witness
     resolve::ResolveOptions specialisation;
     std::int64_t source_line = 0;
+    /// Runs the half of a compilation that needs neither names nor texts (checks, assembly, proof): the caller may let other compilations
+    /// that share both go on meanwhile. Empty: simply runs it.
+    std::function<void(const std::function<void()>&)> apart;
 };
 
 /// Seconds spent, filled by the caller's clock (the engine has none).

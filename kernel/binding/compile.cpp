@@ -66,6 +66,10 @@ CompilationHandle make(const py::object& function, const py::dict& options, cons
     source.scope = environment->scope_of(function);
     driver::CompileOptions chosen = compile_options(overrides);
     chosen.unchecked = unchecked;
+    chosen.apart = [](const std::function<void()>& work) { // other threads may compile meanwhile: a release does, a key each
+        py::gil_scoped_release free;
+        work();
+    };
     *made = driver::compile(source, *environment, session.texts.reader(), session.sources, chosen, &now_s);
     made->timings.total_s = now_s() - begin;
     made->timings.parse_s = session.texts.reader().parse_seconds() - parsed;

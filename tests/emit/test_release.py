@@ -207,6 +207,30 @@ def test_a_compiler_that_refuses_is_quoted(space: dict, toolkit: Path, tmp_path:
         release.make(space["scaled"], tmp_path / "package")
 
 
+def test_keys_are_compiled_in_parallel_and_stand_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+    from xpto import kernel as kernels
+    kernel, alone = (load(tmp_path, SOURCE)["scaled"] for _ in range(2))
+    make, both = kernels.OperatorKernel._make, threading.Barrier(2, timeout=20)
+    waits = [0, 1]  # the first two compilations go on only when both are under way
+
+    def meeting(*arguments):
+        if waits:
+            waits.pop()
+            both.wait()
+        return make(*arguments)
+    monkeypatch.setattr(release.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(kernels.OperatorKernel, "_make", staticmethod(meeting))
+    variants, invalid = release.compile_keys(kernel, None, None, "")
+    monkeypatch.setattr(kernels.OperatorKernel, "_make", staticmethod(make))
+    monkeypatch.setattr(release.os, "cpu_count", lambda: 1)
+    expected, also_invalid = release.compile_keys(alone, None, None, "")
+    assert [v.key for v in variants] == tiling_keys.split(kernel.options["tiling_key"])[0] == [v.key for v in expected] and invalid == also_invalid
+    without_place = lambda v: v.emitted["files"]["call_kernel.cpp"]  # noqa: E731  the two files' names differ in the other text's comments
+    assert [without_place(v) for v in variants] == [without_place(v) for v in expected] and not any(v.refused for v in variants)
+    assert kernel.last is variants[-1].made
+
+
 def test_a_refused_key_is_named_and_stops_no_other(tmp_path: Path) -> None:
     space = load(tmp_path, SOURCE.replace("            if MASK == 1:\n                pl.add(a, a, 1.0)", "            if MASK == 1:\n                pl.add(a, a, nothing)"))
     made = release.make(space["scaled"], tmp_path / "p")

@@ -74,26 +74,31 @@ class Release:
 
 
 def compile_keys(kernel: Any, datatype: Mapping[str, Any] | None, static_shapes: list[list[int]] | None, target: str) -> tuple[list[Variant], list[dict[str, int]]]:
-    """Every legal key through the whole compiler; a refused one keeps its reason and stops none of the others."""
+    """Every legal key through the whole compiler, in parallel; the order is that of the keys. A refused one keeps its reason and stops none
+    of the others."""
     key_class = kernel.options.get("tiling_key")
     legal, invalid = tiling_keys.split(key_class) if key_class is not None else ([{}], [])
-    out = []
-    for key in legal:
+    overrides = {"target": target} if target else {}
+
+    def one(key: dict[str, int]) -> Variant:
         v = Variant(key, tiling_keys.packed(key_class, key) if key_class is not None else 0)
-        out.append(v)
         try:
-            overrides = {"target": target} if target else {}
             v.made = kernel.compile(tiling_key=key, datatype=kernel._datatypes(datatype), static_shapes=static_shapes, **overrides)
         except PtoError as e:
             v.refused = str(e)
-            continue
+            return v
         if not v.made.ok:
             first = next((d for d in v.made.diagnostics if d["severity"] == "error"), None)
             v.refused = f"{first['file']}:{first['line']} {first['code']}: {first['message']}" if first else "refused"
-            continue
+            return v
         v.emitted = v.made.native.emitted()
         if lacking := [x for x in v.emitted["lacking"] if "no C++ form" in x]:
             v.refused = lacking[0]
+        return v
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        out = list(pool.map(one, legal))
+    kernel.last = next((v.made for v in reversed(out) if v.made is not None), kernel.last)  # whichever thread came last
     return out, invalid
 
 
