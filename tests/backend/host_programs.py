@@ -180,22 +180,23 @@ def run(program: Program, load: Any) -> list[Difference]:
 
 # ------------------------------------------------------------------ many
 
-def precompiled(folder: Path) -> None:
-    """Makes the host's compilations of this process read one precompiled header a core kind, without optimisation: the headers are most of the work."""
+def precompiled(folder: Path, flags: tuple[str, ...] = ("-O0",)) -> tuple[str, ...]:
+    """The flags with which the host's compilations read one precompiled header a core kind (XPTO_HOST_CXXFLAGS): the headers are most of the work."""
     from xpto import host_build, toolchain
     compiler, tree = toolchain.host_compiler(), toolchain.pto_isa()
     if compiler is None or tree is None or "clang" in toolchain.compiler_version(compiler):
-        return
-    extra = ("-O0", f"-I{folder}")
+        return flags
+    extra = (*flags, f"-I{folder}")
     (folder / "xpto_host.hpp.gch").mkdir(parents=True)
     (folder / "overlay").mkdir()
     host_build._overlay(tree.include, folder / "overlay")
+    running = []
     for side in ("CUBE", "VEC"):
-        (folder / f"{side}.hpp").write_text('#include "xpto_host.hpp"\n', encoding="utf-8")
-        line = host_build.command(compiler, side, folder, tree.include, extra)
-        line = [x for x in line if x not in ("-shared", f"{side}.cpp", "-o", f"{side}.so")]
-        subprocess.run([*line, "-x", "c++-header", str(host_build.shim_folder() / "xpto_host.hpp"), "-o", str(folder / f"xpto_host.hpp.gch/{side}")], check=True)
-    os.environ["XPTO_HOST_CXXFLAGS"] = " ".join(extra)
+        line = [x for x in host_build.command(compiler, side, folder, tree.include, extra) if x not in ("-shared", f"{side}.cpp", "-o", f"{side}.so")]
+        running.append(subprocess.Popen([*line, "-x", "c++-header", str(host_build.shim_folder() / "xpto_host.hpp"), "-o", str(folder / f"xpto_host.hpp.gch/{side}")]))
+    if any([p.wait() for p in running]):
+        raise RuntimeError("the host's headers do not compile")
+    return extra
 
 
 @dataclass
@@ -261,7 +262,7 @@ def main() -> int:
     import support
     with tempfile.TemporaryDirectory() as folder:
         if not args.optimised:
-            precompiled(Path(folder))
+            os.environ["XPTO_HOST_CXXFLAGS"] = " ".join(precompiled(Path(folder)))
         counts = compare_many(_kernels(args), support.load, lambda s: print(s, flush=True))
     print(f"\n{'family':<24} programs statements differ refused kernels")
     for name, c in counts.items():

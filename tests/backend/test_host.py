@@ -167,17 +167,22 @@ def attention() -> tuple[Any, tuple]:
 # name -> the kernel with its data, and a wait between cores that its values depend on
 WATCHED = {
     "scaled_matmul": (lambda: (notebook_kernel(), scaled_data()), "wait_intra_block(PIPE_V, 0);"),                 # the vector cores read before the cube wrote
-    "relu_matmul": (lambda: (support.kernel(), support.relu_data()), "wait_intra_block(PIPE_MTE1, "),              # the cube reads what the vector cores insert
-    "attention": (attention, "wait_intra_block(PIPE_FIX, "),                                                       # the cube overwrites a slot that is still read
+    "relu_matmul": (lambda: (support.kernel(), support.relu_data()), "wait_intra_block(PIPE_V, ("),                # the same, in a pipeline of four stages
+    "attention": (attention, "wait_intra_block(PIPE_V, ("),                                                        # scores are read before they are there
 }
+
+
+@pytest.fixture(scope="module")
+def watched_flags(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return " ".join(host_programs.precompiled(tmp_path_factory.mktemp("headers"), ("-O0", "-g1", "-fsanitize=thread")))
 
 
 @needs_headers
 @pytest.mark.parametrize("name", WATCHED)
-def test_thread_sanitizer_sees_the_wait_that_is_missing(name, watched_worker, monkeypatch):
+def test_thread_sanitizer_sees_the_wait_that_is_missing(name, watched_worker, watched_flags, monkeypatch):
     """As it is, the sanitizer has nothing to say; with one wait between cube and vector core removed it reports a data race."""
     monkeypatch.setenv("XPTO_WORKER", watched_worker)
-    monkeypatch.setenv("XPTO_HOST_CXXFLAGS", "-fsanitize=thread -g")
+    monkeypatch.setenv("XPTO_HOST_CXXFLAGS", watched_flags)
     monkeypatch.setenv("TSAN_OPTIONS", "exitcode=0")
     make, wait = WATCHED[name]
     kernel, data = make()
