@@ -3,8 +3,9 @@
     run.py CHECKOUT [--count 1000] [--seed 0] [--only NAME]
 
 Over every file of tests/cases/pipeline and `count` generated kernels at preload 0 to 3: delays, depth, edges, in-loop sites, prefire,
-drain, or the refusal. Prints the differences by kind with the rule that explains each; exit code 1 when one has no rule, 2 when the
-checkout cannot be read. Nothing of the checkout is copied.
+drain, or the refusal. Prints the differences by kind with the rule that explains each. Every generated text also goes through the checkout's own
+parser, and a text that it refuses has to be refused as written, before the transform, for the same reason. Exit code 1 when something has no
+explanation, 2 when the checkout cannot be read. Nothing of the checkout is copied.
 """
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ from generate import generate  # noqa: E402
 from plans import LoopPlan, Refusal  # noqa: E402
 from spelling import Spelling  # noqa: E402
 from stand_ins import load_planner  # noqa: E402
+from their_parser import TheirParser  # noqa: E402
 from theirs import Planner, kernel_tree  # noqa: E402
 
 
@@ -92,7 +94,8 @@ class Tally:
     def __init__(self, show: str) -> None:
         self.show = show
         self.compared = self.equal = self.same_refusal = self.loops = 0
-        self.generated = 0
+        self.generated = self.taken = 0
+        self.not_taken: collections.Counter[str] = collections.Counter()  # as written, for the same reason
         self.unknown: collections.Counter[str] = collections.Counter()
         self.language: list[str] = []
         self.kinds: collections.Counter[tuple[str, str]] = collections.Counter()
@@ -110,7 +113,18 @@ class Tally:
                 self.unexplained.append(f"{where}: {d.kind}: {d.detail}")
 
 
-def compare(planner: Planner, spelling: Spelling, tally: Tally, name: str, source: str, preload: list[int] | None, sections: dict[str, str] | None = None) -> None:
+def parse_there(parser: TheirParser, tally: Tally, name: str, source: str, text: str) -> None:
+    tally.generated += 1
+    why = parser.refusal(text)
+    if not why:
+        tally.taken += 1
+    elif parser.refusal(source) == why:
+        tally.not_taken[why] += 1
+    else:
+        tally.unexplained.append(f"{name}: the generated text is refused by their parser, the source is not: {why}")
+
+
+def compare(planner: Planner, spelling: Spelling, parser: TheirParser, tally: Tally, name: str, source: str, preload: list[int] | None, sections: dict[str, str] | None = None) -> None:
     try:
         space = execute(name, source)
     except ValueError as e:  # PipelineConfig itself refuses
@@ -121,8 +135,8 @@ def compare(planner: Planner, spelling: Spelling, tally: Tally, name: str, sourc
     kernel.overrides = {"check": "strict"} if preload is None else {"check": "strict", "preload": chosen[0] if len(chosen) == 1 else chosen}
     strict = kernel.compile()
     loops, refusal, language = our_planner.plan(strict)
-    if strict.ok and strict.generated:
-        tally.generated += 1
+    if strict.generated:
+        parse_there(parser, tally, name, source, strict.generated)
         tally.unknown.update(set(spelling.unknown(strict.generated)) - set(spelling.unknown(source)))  # what the transform wrote, not the user
     if refusal is not None:  # stricter rules leave a plan behind when they only warn
         kernel.overrides = {**kernel.overrides, "check": "warn"}
@@ -161,19 +175,20 @@ def compare(planner: Planner, spelling: Spelling, tally: Tally, name: str, sourc
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", nargs="?", default="")
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="kernels whose name holds this")
-    parser.add_argument("--show", default="", help="print every difference whose kind holds this")
-    args = parser.parse_args(argv)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("checkout", nargs="?", default="")
+    options.add_argument("--count", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--only", default="", help="kernels whose name holds this")
+    options.add_argument("--show", default="", help="print every difference whose kind holds this")
+    args = options.parse_args(argv)
     if not args.checkout or not Path(args.checkout).is_dir():
         print(f"planner-oracle: SKIPPED, no checkout given (UPSTREAM=dir){f', {args.checkout} is not a folder' if args.checkout else ''}")
         return 0 if not args.checkout else 2
     try:
         planner = Planner(load_planner(Path(args.checkout)))
         spelling = Spelling(Path(args.checkout))
+        parser = TheirParser(Path(args.checkout))
     except (ValueError, ImportError) as e:
         print(f"planner-oracle: cannot use this checkout: {e}")
         return 2
@@ -193,7 +208,7 @@ def main(argv: list[str]) -> int:
                 _engine.forget_sources()
             for preload in preloads:
                 try:
-                    compare(planner, spelling, tally, name if len(preloads) == 1 else f"{name} preload {preload[0]}", source, preload, sections)
+                    compare(planner, spelling, parser, tally, name if len(preloads) == 1 else f"{name} preload {preload[0]}", source, preload, sections)
                 except Exception as e:  # neither side may fall over
                     tally.unexplained.append(f"{name} preload {preload}: {type(e).__name__}: {e}")
         tallies.append(tally)
@@ -211,6 +226,10 @@ def main(argv: list[str]) -> int:
     unknown = sum((t.unknown for t in tallies), collections.Counter())
     print(f"generated texts: {sum(t.generated for t in tallies)}, operations or keywords written by the transform that the checkout does not know: " +
           (", ".join(f"{name} ({n} texts)" for name, n in unknown.most_common()) or "none"))
+    print(f"their parser: {sum(t.taken for t in tallies)} of {sum(t.generated for t in tallies)} generated texts accepted for both cores, "
+          f"{sum(sum(t.not_taken.values()) for t in tallies)} refused as written, before the transform, for the same reason")
+    for why, n in sum((t.not_taken for t in tallies), collections.Counter()).most_common():
+        print(f"{n:>6}  {why}")
     unexplained = [u for t in tallies for u in t.unexplained]
     for line in unexplained[:40]:
         print(f"UNEXPLAINED {line}")

@@ -1,6 +1,6 @@
 """Does an external checkout know every operation that a generated text calls, with these keywords and this many operands?
 
-Its parser stands on compiled modules, so it cannot run here; its operations are Python functions, whose names and parameters can be read.
+Its parser (their_parser.py) takes the operations' own word for their operands; here their names and parameters are read off the functions.
 """
 from __future__ import annotations
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from differences import compare_acceptance, compare_plans, compare_refusals, the
 from ours import plan
 from plans import Permit, Refusal, Site
 from spelling import Spelling
+from their_parser import TheirParser
 
 from xpto import kernel as kernels
 
@@ -65,6 +68,26 @@ def test_against_a_checkout(capsys):
     if not checkout:
         pytest.skip("no external checkout: set UPSTREAM=dir to compare with its planner (make planner-oracle UPSTREAM=dir)")
     assert oracle.main([checkout, "--count", "40"]) == 0, capsys.readouterr().out
+
+
+def test_their_parser_refuses_a_broken_text():
+    """What the transform writes is looked at: each of these faults in a generated text is told."""
+    checkout = os.environ.get("UPSTREAM", "")
+    if not checkout:
+        pytest.skip("no external checkout: set UPSTREAM=dir to try its parser")
+    source = next(s["source"] for n, s, _ in oracle.case_files() if n == "relu_matmul_preload2")
+    space = oracle.execute("relu_matmul_preload2", source)
+    text = next(v for v in space.values() if isinstance(v, kernels.OperatorKernel)).compile().generated
+    parser = TheirParser(Path(checkout))
+    assert parser.refusal(text) == ""
+    for old, new in (("_pl_task_id = _pl_task_id + 1", "_pl_task_id = _pl_task + 1"), ("_pl_is_valid", "_pl_valid"), ("event_id=", "id="), ("pl.struct_array(", "pl.struct_list("),
+                     ("with pl.section_cube():", "with pl.section_matrix():")):
+        assert old in text, old
+        assert parser.refusal(text.replace(old, new, 1)), f"{old} -> {new} was accepted"
+    broken = text.replace("pl.system.wait_cross_core(", "pl.system.await_cross_core(", 1)  # its compiled table would say so; ours of names does
+    names = Spelling(Path(checkout))
+    assert set(names.unknown(broken)) - set(names.unknown(text)) == {"pl.system.await_cross_core"}
+    assert not [n for n, m in sys.modules.items() if checkout in str(getattr(m, "__file__", "") or "")]
 
 
 def test_spelling_finds_what_a_checkout_does_not_know(tmp_path):
