@@ -14,18 +14,6 @@ using isa::Pipe;
 constexpr Pipe cube_lanes[] = {Pipe::mte2, Pipe::mte1, Pipe::m, Pipe::fix, Pipe::mte3};
 constexpr Pipe vector_lanes[] = {Pipe::mte2, Pipe::v, Pipe::mte3};
 
-std::string_view role_of(Pipe pipe, isa::Core core) {
-    switch (pipe) {
-    case Pipe::mte2: return "loads";
-    case Pipe::mte1: return "L1 to L0";
-    case Pipe::m: return "matmul";
-    case Pipe::fix: return "L0C out";
-    case Pipe::v: return "vector";
-    case Pipe::mte3: return core == isa::Core::cube ? "L1 to GM" : "stores";
-    default: return "";
-    }
-}
-
 std::string core_name(const execute::CoreRecord& c) { return c.core == isa::Core::cube ? "AIC" : "AIV" + std::to_string(c.subblock); }
 
 Place place_of(const SourceMap* sources, Span at) {
@@ -218,7 +206,7 @@ class Collector {
                 Lane lane;
                 lane.core = core_name(record);
                 lane.pipe = std::string(name(*first));
-                lane.role = std::string(role_of(*first, record.core));
+                lane.role = std::string(lane_role(lane.core, lane.pipe));
                 lane.computes = *first == Pipe::m || *first == Pipe::v;
                 m_out.lanes.push_back(std::move(lane));
             }

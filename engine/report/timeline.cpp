@@ -9,6 +9,16 @@
 
 namespace pto::report {
 
+std::string_view lane_role(std::string_view core, std::string_view pipe) {
+    if (pipe == "MTE2") return "loads";
+    if (pipe == "MTE1") return "L1 to L0";
+    if (pipe == "M") return "matmul";
+    if (pipe == "FIX") return "L0C out";
+    if (pipe == "V") return "vector";
+    if (pipe == "MTE3") return core == "AIC" ? "L1 to GM" : "stores";
+    return pipe == "S" ? "scalar" : "";
+}
+
 Status status(const Timeline& t) {
     return t.provenance.computed_by.rfind("npu:", 0) == 0 ? honest(Status::measured, t.provenance) : Status::predicted;
 }

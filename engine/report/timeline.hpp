@@ -55,6 +55,9 @@ struct LaneTotals {
     bool operator==(const LaneTotals&) const = default;
 };
 
+/// What a lane does, in two words: ("AIC", "FIX") gives "L0C out". Empty for a pipe that nobody knows.
+std::string_view lane_role(std::string_view core, std::string_view pipe);
+
 struct Lane {
     std::string core;                 // "AIC", "AIV0"
     std::string pipe;                 // "MTE2"

@@ -43,6 +43,7 @@ py::dict emitted(const CompilationHandle& h) {
 void bind_backend(py::module_& m) {
     m.attr("CompiledKernel").attr("emitted") = py::cpp_function(&emitted, py::name("emitted"), py::is_method(m.attr("CompiledKernel")));
     // A timeline with nothing in it, for timelines that were measured elsewhere: every field a view reads is there.
+    m.def("lane_role", [](const std::string& core, const std::string& pipe) { return std::string(report::lane_role(core, pipe)); });
     m.def("empty_timeline", [](const std::string& computed_by) { return report::json_of(report::Timeline{report::Provenance(computed_by, "", {})}).dump(); });
 }
 

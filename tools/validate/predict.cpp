@@ -71,6 +71,13 @@ double Run::all_busy() const {
     return sum;
 }
 
+Predicted busy_time(const machine::Chip& chip, const execute::Record& record) {
+    Predicted p;
+    p.us = Run(chip, record).all_busy();
+    p.model = chip.name;
+    return p;
+}
+
 Predicted result(const Measured& m, const Run& run, std::string harness, double scale) {
     Predicted p;
     p.us = scale * run.total();

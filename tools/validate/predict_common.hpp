@@ -40,6 +40,9 @@ struct Run {
 /// Total and busy times beside the measured ones; `scale`: how often the program stands for its part.
 Predicted result(const Measured& m, const Run& run, std::string harness, double scale = 1);
 
+/// The time of one instruction after the other: all pipes together, launch and harness apart.
+Predicted busy_time(const machine::Chip& chip, const execute::Record& record);
+
 /// Each fills `why` when it returns nothing.
 std::optional<Predicted> matmul_row(const Measured& m, std::string& why);
 std::optional<Predicted> catlass_row(const Measured& m, std::string& why);

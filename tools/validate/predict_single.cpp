@@ -22,11 +22,7 @@ Predicted single(const machine::Chip& chip, const std::string& timing, DType dty
     row.row_bytes = std::int32_t(apart ? isa::bytes(dtype, columns) : row.bytes); // a whole tile is one stretch of UB
     row.ub[0] = src0, row.ub[1] = src1, row.ub[2] = dst;
     execute::Record record = series(row, site, isa::Core::vector, calls);
-    Run run(chip, record);
-    Predicted p;
-    p.us = run.all_busy();
-    p.model = chip.name;
-    return p;
+    return busy_time(chip, record);
 }
 
 DType c_type(const std::string& t) {
@@ -85,10 +81,7 @@ std::optional<Predicted> old_tile_op(const Measured& m, std::string& why) {
         row.m = std::int32_t(integer(3)), row.n = std::int32_t(integer(4)), row.k = std::int32_t(integer(5));
         DType type = c_type(args.at(1));
         execute::Record record = series(row, {nullptr, "matmul", "cube." + std::string(name(type)), type, {}}, isa::Core::cube, 1);
-        Predicted r;
-        r.model = chip.name;
-        r.us = Run(chip, record).all_busy();
-        return r;
+        return busy_time(chip, record);
     }
     if (m.kernel == "tload") {
         // Outer dimensions are loads of their own, each waited for; the rows of one are a burst.
@@ -165,11 +158,7 @@ std::optional<Predicted> matmul_series(const Measured& m, std::string&) {
     require_sizes({{"k", p.at("k").get<int>()}, {"loop_count", p.at("loop_count").get<int>()}});
     row.k = p.at("k").get<int>() / p.at("loop_count").get<int>();
     execute::Record record = series(row, {nullptr, "matmul", "cube.fp16", DType::fp16, {}}, isa::Core::cube, p.at("loop_count"));
-    Predicted r;
-    r.model = chip.name;
-    Run run(chip, record);
-    r.us = run.all_busy();
-    return r;
+    return busy_time(chip, record);
 }
 
 } // namespace pto::validate

@@ -194,11 +194,7 @@ std::optional<Predicted> function_row(const Measured& m, std::string& why) {
     row.pipe = Pipe::v;
     row.k = 0;
     record.cores[0].rows.push_back(row);
-    Predicted r;
-    r.model = chip.name;
-    Run run(chip, record);
-    r.us = run.all_busy();
-    return r;
+    return busy_time(chip, record);
 }
 
 } // namespace pto::validate

@@ -21,7 +21,6 @@ TICKS = 1024
 MHZ = 1650.0  # ticks are for drawing; measured microseconds come back out as they went in
 
 _PIPES = {"mac": "M", "cube": "M", "mte1": "MTE1", "mte2": "MTE2", "mte3": "MTE3", "fixpipe": "FIX", "fixp": "FIX", "vec": "V", "scalar": "S"}
-_ROLES = {"MTE2": "loads", "MTE1": "L1 to L0", "M": "matmul", "FIX": "stores", "V": "vector", "MTE3": "stores", "S": "scalar"}
 
 
 @dataclass
@@ -97,11 +96,14 @@ def _pipe_times(row: Mapping[str, Any]) -> dict[str, float]:
     return times
 
 
-def read_table(path: Path) -> list[Launch]:
+def _rows(path: Path) -> list[dict[str, Any]]:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = list(csv.DictReader(file))
+        return list(csv.DictReader(file))
+
+
+def read_table(path: Path) -> list[Launch]:
     out = []
-    for row in rows:
+    for row in _rows(path):
         name = _column(row, "name", "op name", "op_name")
         if name:
             out.append(Launch(name, _column(row, "type", "op type"), _number(_column(row, "duration(us)", "task duration(us)")),
@@ -111,10 +113,8 @@ def read_table(path: Path) -> list[Launch]:
 
 def read_summary(path: Path) -> list[Launch]:
     """Cycles of PTO-ISA's performance model: a model's, not a card's."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = list(csv.DictReader(file))
     out = []
-    for row in rows:
+    for row in _rows(path):
         unit = _column(row, "unit")
         pipes = {}
         for key, value in row.items():
@@ -172,7 +172,7 @@ def read_trace(path: Path) -> dict[str, Any] | None:
         **json.loads(_engine.empty_timeline(f"the profiler that wrote {path.name}")), "kernel": path.stem, "target": "as recorded", "status": "MEASURED",
         "total": total, "us": total / TICKS / MHZ, "ticks_per_cycle": TICKS, "cycles_per_us": MHZ, "pace_core": busiest[0], "pace_pipe": busiest[1], "runs": 1,
         "ops": [{"name": name, "label": "", "place": no_place, "grade": "measured"} for name in ops],
-        "lanes": [{"core": core, "pipe": pipe, "role": _ROLES.get(pipe, ""), "computes": pipe in ("M", "V"), "slices": s, "waits": [], "gaps": [], "predicted": [], "overview": [],
+        "lanes": [{"core": core, "pipe": pipe, "role": _engine.lane_role(core, pipe), "computes": pipe in ("M", "V"), "slices": s, "waits": [], "gaps": [], "predicted": [], "overview": [],
                    "totals": {"busy": (busy := sum(x[1] - x[0] for x in s)), "paid": 0, "free": 0, "in_core": 0, "idle": total - busy}}
                   for (core, pipe), s in lanes.items()],
     }
