@@ -3,6 +3,7 @@
 #include "engine/driver/json.hpp"
 #include "engine/driver/report_sync.hpp"
 #include "engine/driver/report_words.hpp"
+#include "engine/ir/walk.hpp"
 #include "engine/time/replay.hpp"
 
 #include <nlohmann/json.hpp>
@@ -78,6 +79,22 @@ Code code_of(execute::HazardKind k) {
     case execute::HazardKind::uninitialised_register: return Code::run_uninitialised;
     default: return Code::run_finding;
     }
+}
+
+/// Sums whose bits the order of blocks decides.
+bool adds_floats_atomically(const ir::Kernel& kernel) {
+    bool found = false;
+    for (const auto* f : {&kernel.cube, &kernel.vector})
+        if (*f)
+            ir::for_each_statement((*f)->body, [&](const ir::Stmt& s) {
+                const auto* op = std::get_if<ir::Op>(&s.what);
+                if (!op || op->row->semantics != isa::Semantics::store) return;
+                const int at = op->row->keyword_index("atomic");
+                const auto* mode = at < 0 ? nullptr : std::get_if<isa::EnumValue>(&op->attributes[std::size_t(at)]);
+                const auto* to = std::get_if<ir::TensorId>(&op->operands[0]);
+                if (mode && to && mode->as<isa::AtomicType>() == isa::AtomicType::add) found = found || isa::is_float((**f)[*to].dtype);
+            });
+    return found;
 }
 
 } // namespace
@@ -231,6 +248,9 @@ std::string done_text(const Compiled& c, const Run& r) {
             if (h.status != execute::Status::done) out += "\n          " + execute::text(h.order) + ": " + std::string(execute::name(h.status)) + " " + h.message;
             else if (!h.identical) out += "\n          " + execute::text(h.order) + ": other values";
         }
+        const bool others = std::any_of(r.hostile.begin(), r.hostile.end(), [](const HostileRun& h) { return h.status == execute::Status::done && !h.identical; });
+        if (others && adds_floats_atomically(*c.kernel()))
+            out += "\n          blocks add floats atomically, and they end in any order: compare within a bound (%pto_check), not bit by bit";
     }
     return out;
 }

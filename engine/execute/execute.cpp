@@ -158,10 +158,11 @@ void run_blocks(Launch& launch, Outcome& out) {
 
 void run_waves(Launch& launch, Outcome& out, std::int32_t capacity, std::vector<std::unique_ptr<BlockRun>>& active,
                std::int32_t& next) {
+    const std::vector<std::int32_t> order = block_order(launch.options.order, launch.grid.blocks);
     while (next < launch.grid.blocks || !active.empty()) {
         bool moved = false;
         if (next < launch.grid.blocks && std::int32_t(active.size()) < capacity) {
-            active.push_back(std::make_unique<BlockRun>(launch, next++));
+            active.push_back(std::make_unique<BlockRun>(launch, order[std::size_t(next++)]));
             moved = true;
         }
         for (std::size_t i = 0; i < active.size();) {
@@ -222,6 +223,7 @@ Outcome execute(const program::Program& program, const machine::Chip& chip, cons
                      [](const Hazard& a, const Hazard& b) { return a.is_error > b.is_error; });
     for (const std::string& t : launch->texts) out.text += t;
     out.stages = std::move(launch->stages);
+    std::stable_sort(out.stages.begin(), out.stages.end(), [](const StageProgress& a, const StageProgress& b) { return a.core.block < b.core.block; });
     out.statistics = launch->statistics;
     out.statistics.cores =
         options.block_dim * (int(launch->grid.has_cube) + (launch->grid.has_vector ? launch->grid.subblocks : 0));

@@ -20,7 +20,6 @@ std::string_view name(HazardKind kind) {
     case HazardKind::beyond_shape: return "beyond shape";
     case HazardKind::register_order: return "register order";
     case HazardKind::uninitialised_register: return "uninitialised register";
-    case HazardKind::stale_scalar: return "stale scalar";
     case HazardKind::contract: return "contract";
     }
     return "?";

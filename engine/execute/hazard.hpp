@@ -27,7 +27,6 @@ enum class HazardKind : std::uint8_t {
     beyond_shape,     // warning: a window leaves the tensor's shape, still inside its buffer
     register_order,   // warning: store then load of one UB range in a vector function without mem_bar
     uninitialised_register,
-    stale_scalar, // warning: scalar GM access without dcci
     contract,     // warning: operands break a documented rule that hardware does not check
 };
 std::string_view name(HazardKind kind);

@@ -2,7 +2,9 @@
 
 #include "engine/execute/execute.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
 
 namespace pto::execute {
 
@@ -55,6 +57,24 @@ std::optional<OrderPolicy> parse_order(std::string_view text) {
     if (!pipe || pipe->as<isa::Pipe>() == isa::Pipe::all) return std::nullopt;
     o.pipe = pipe->as<isa::Pipe>();
     return o;
+}
+
+std::uint64_t next_random(std::uint64_t& state) {
+    std::uint64_t z = (state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+std::vector<std::int32_t> block_order(const OrderPolicy& order, std::int32_t blocks) {
+    std::vector<std::int32_t> out(std::size_t(std::max(blocks, 0)));
+    std::iota(out.begin(), out.end(), 0);
+    if (order.kind == OrderPolicy::Kind::late) std::reverse(out.begin(), out.end());
+    if (order.kind == OrderPolicy::Kind::random) {
+        std::uint64_t state = ~order.seed; // other numbers than those that choose pipes
+        for (std::size_t i = out.size(); i > 1; --i) std::swap(out[i - 1], out[next_random(state) % i]);
+    }
+    return out;
 }
 
 std::vector<OrderPolicy> hostile_orders(const program::Program& program) {

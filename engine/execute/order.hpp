@@ -39,6 +39,11 @@ struct OrderPolicy {
 /// "program", "late(AIV0.MTE3)", "random(7)".
 std::string text(const OrderPolicy& order);
 std::optional<OrderPolicy> parse_order(std::string_view text);
+/// splitmix64: the same numbers on every machine.
+std::uint64_t next_random(std::uint64_t& state);
+/// Blocks in the order they start: as numbered for program and early(...), backwards for late(...), shuffled for random(seed). Nothing but
+/// atomic additions and unordered accesses can see it.
+std::vector<std::int32_t> block_order(const OrderPolicy& order, std::int32_t blocks);
 /// The finite list of `hostile=all`: program, then early and late for every pipe the program uses.
 std::vector<OrderPolicy> hostile_orders(const program::Program& program);
 

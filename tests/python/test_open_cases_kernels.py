@@ -294,6 +294,21 @@ def test_pre_06_atomic_sums_may_come_in_any_order():
     other[3, 3] += 1
     verdict = xpto.compare(c, other, kernel=kernel)
     assert verdict.status == "DIFFERENT" and "order-dependent" not in verdict.kind
+    # A plain run repeats its bits; orders of blocks other than their numbers show what leans on them, and say why.
+    again = np.zeros_like(c)
+    kernel.launch((a, b, again), {}, block_dim=8)
+    assert again.tobytes() == c.tobytes()
+    sums = set()
+    for order in ("program", "random(1)", "random(2)", "late(AIC.FIX)"):
+        other = np.zeros_like(c)
+        assert kernel.launch((a, b, other), {}, block_dim=8, order=order).status == "done"
+        assert (np.abs(other - exact) <= 2 * 256 * 2.0 ** -24 * (np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)))).all()
+        sums.add(other.tobytes())
+    assert len(sums) >= 3
+    hostile = kernel.launch((a, b, np.zeros_like(c)), {}, block_dim=8, hostile="random")
+    assert hostile.status == "differs" and "blocks add floats atomically" in hostile.text()
+    whole = (rng.integers(-8, 9, (16, 256)).astype(np.float32), rng.integers(-8, 9, (256, 16)).astype(np.float32))
+    assert kernel.launch((*whole, np.zeros_like(c)), {}, block_dim=8, hostile="all").status == "done"  # sums of whole numbers have one value
     plain = load(ATOMIC.format(atomic=""))["split_k"]
     with pytest.raises(HazardError, match="RACE"):  # the same text without atomic= is one
         plain.launch((a, b, np.zeros((16, 16), np.float32)), {}, block_dim=8)
