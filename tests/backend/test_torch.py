@@ -67,12 +67,42 @@ def test_capture_with_fake_tensors(scaled):
     assert [n for n in graph.graph.nodes if "scaled" in str(n.target)] and torch.equal(graph(x), x * 3 + 1)
 
 
-def test_torch_compile(scaled):
-    if not hasattr(torch, "compile"):
-        pytest.skip(f"torch {torch.__version__} has no torch.compile; fx and fake tensors are tested above")
+needs_compile = pytest.mark.skipif(not hasattr(torch, "compile"), reason=f"torch {torch.__version__} has no torch.compile; fx and fake tensors are tested above")
+
+
+@needs_compile
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_torch_compile_captures_whole_graphs(scaled, backend):
     x = torch.randn(32, 32)
-    compiled = torch.compile(lambda t: torch.ops.xpto_test.scaled(t, 3.0) + 1, backend="eager", fullgraph=True)
-    assert torch.equal(compiled(x), x * 3 + 1)
+    compiled = torch.compile(lambda t: torch.relu(torch.ops.xpto_test.scaled(t, 3.0)) + 1, backend=backend, fullgraph=True)
+    assert torch.equal(compiled(x), torch.relu(x * 3) + 1)
+
+
+@needs_compile
+def test_torch_compile_with_sizes_left_open(add):
+    compiled = torch.compile(lambda p, q: add(p, q) + 1, backend="aot_eager", fullgraph=True, dynamic=True)
+    for shape in ((70, 33), (5, 9)):
+        x, y = torch.randn(shape).half(), torch.randn(shape).half()
+        assert torch.equal(compiled(x, y), x + y + 1)
+
+
+@needs_compile
+def test_torch_compile_sees_what_is_changed_in_place():
+    into = xpto.register_op(support.load(SCALED)["scaled"], "xpto_test::captured_into", mutates=["y"])
+
+    def model(x, y):
+        into(x, 2.0, y)
+        return y + 1
+    x, y = torch.randn(32, 32), torch.zeros(32, 32)
+    assert torch.equal(torch.compile(model, backend="aot_eager", fullgraph=True)(x, y), x * 2 + 1) and torch.equal(y, x * 2)
+
+
+@pytest.mark.skipif(not hasattr(torch.library, "opcheck"), reason=f"torch {torch.__version__} has no torch.library.opcheck")
+def test_torchs_own_check_of_operators(add, scaled):
+    """Schema, meta function against values, capture with open sizes."""
+    half = torch.randn(6, 5).half()
+    for operator, arguments in ((scaled, (torch.randn(32, 32), 2.0)), (add, (half, half.clone()))):
+        assert set(torch.library.opcheck(operator.default, arguments).values()) == {"SUCCESS"}
 
 
 def test_the_kernel_is_replaced_by_registering_again(scaled):
