@@ -80,6 +80,10 @@ Firing fire(const SyncIndex& index, bool clocks, std::int32_t held = -1, std::in
 /// H10: does every run finish when each competing wait gets the last set that it may be left with? `clocks` is a firing with clocks.
 bool finishes_in_every_order(const SyncIndex& index, const Firing& clocks);
 
+/// Does the trace finish when every core works one operation at a time, in program order? Within a core all edges go forward in that
+/// order, so whatever operations that only locks order are added, no circle closes.
+bool finishes_in_program_order(const SyncIndex& index);
+
 /// Waits of several pipes that nothing orders compete for the sets of their id: every choice is followed (A6).
 struct Choices {
     bool complete = true;     // every choice within the limit

@@ -72,6 +72,20 @@ std::size_t hash_of(const Trace& t, const Event& e, const std::vector<std::size_
 
 } // namespace
 
+std::set<std::int32_t> unsteady_branches(const program::Program& program, std::size_t side, const Loops& loops, const std::vector<std::int32_t>& sequence) {
+    const program::CoreCode& core = program.cores[side];
+    const std::vector<std::int32_t> counters = loops_of(loops, side, sequence);
+    const Growths growths(core, counters);
+    const Lengths lengths = lengths_of(core, counters);
+    const program::Prepared prepared(program, core);
+    std::set<std::int32_t> out;
+    for (std::size_t i = 0; i < core.code.size(); ++i)
+        if (core.code[i].kind == program::InstrKind::branch && prepared.instrs[i].guard_loop < 0 &&
+            (growths.of(core.code[i].expr) != Growth::none || lengths.read_by(*core.function, core.code[i].expr)))
+            out.insert(std::int32_t(i));
+    return out;
+}
+
 std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, const std::vector<std::int32_t>& sequence) {
     for (std::size_t side = 0; side < program.cores.size(); ++side) {
         const program::CoreCode& core = program.cores[side];

@@ -10,6 +10,8 @@ namespace pto::verify {
 
 /// P1: values that count tasks reach control, ids, slots, valid shapes and on-chip offsets through remainders by constants only; the
 /// lengths of the task loops (they are numbers of tasks too) not at all. Returns why not.
+/// Branches of one core that break P1: instruction indices.
+std::set<std::int32_t> unsteady_branches(const program::Program& program, std::size_t side, const Loops& loops, const std::vector<std::int32_t>& sequence);
 std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, const std::vector<std::int32_t>& sequence);
 
 /// P2: from iteration warm_up on, the state before iteration i + period is the one before iteration i, on every core.

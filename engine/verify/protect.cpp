@@ -1,7 +1,6 @@
 #include "engine/verify/protect.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 namespace pto::verify {
@@ -20,6 +19,7 @@ struct Touch {
     std::int64_t first = 0, last = 0;
     std::uint32_t locks = 0;
     std::int32_t part = 0;              // full barriers passed before it
+    ir::TileVarId tile;                 // the operand that may reach it; none for a tensor
 };
 
 /// Tensor parameter behind a tensor of the program; -1 when it may be any (made from an address).
@@ -123,7 +123,7 @@ class Table {
             const bool foreign = (decl.type.memory == isa::MemorySpace::vec) != (core.core == isa::Core::vector);
             for (std::int32_t s = 0; s < decl.slots(); ++s) {
                 Touch x{side, std::int32_t(i), pipe, isa::writes(role), m_mix && foreign && core.core == isa::Core::vector};
-                x.first = decl.addresses[std::size_t(s)];
+                x.first = decl.addresses[std::size_t(s)], x.tile = t;
                 x.part = m_parts[side][i];
                 x.last = x.first + std::max(decl.slot_bytes, decl.type.byte_size());
                 if (locked && !decl.mutex.empty())
@@ -166,184 +166,24 @@ bool synchronises(const Instr& in) {
     return e && e->ordinal != 0;
 }
 
-/// What guessed code assigns, and where that leads.
-class Reach {
-  public:
-    Reach(const CoreCode& core, const std::vector<char>& exposed, const std::vector<char>& outputs, const std::set<std::int32_t>& guesses)
-        : m_core(core), m_f(*core.function), m_exposed(exposed), m_outputs(outputs) {
-        m_vars.assign(m_f.vars.size(), 0), m_tiles.assign(m_f.tiles.size(), 0), m_tensors.assign(m_f.tensors.size(), 0);
-        for (const ir::Struct& s : m_f.structs) m_fields.emplace_back(s.fields.size(), 0);
-        m_pending.assign(guesses.begin(), guesses.end());
-    }
-
-    std::optional<std::string> around(const Around& a) {
-        for (std::int32_t k = a.begin; k < a.end; ++k) {
-            if (k >= a.inner_begin && k < a.inner_end) continue;
-            const Instr& x = m_core.code[std::size_t(k)];
-            if (x.kind == InstrKind::issue && m_exposed[std::size_t(k)]) return "operations around the task loop need synchronisation of their own";
-            if (x.kind == InstrKind::issue && m_outputs[std::size_t(k)]) outputs_move = true;
-            assign(x);
-        }
-        return std::nullopt;
-    }
-
-    std::optional<std::string> run() {
-        for (;;) {
-            while (!m_pending.empty()) {
-                const std::int32_t i = m_pending.back();
-                m_pending.pop_back();
-                if (!m_seen.insert(i).second) continue;
-                if (auto why = region(i)) return why;
-            }
-            bool changed = false;
-            for (std::size_t i = 0; i < m_core.code.size(); ++i) changed |= flow(std::int32_t(i));
-            if (!changed && m_pending.empty()) break;
-        }
-        for (std::size_t i = 0; i < m_core.code.size(); ++i)
-            if (m_core.code[i].kind == InstrKind::issue && m_outputs[i] && reads_guess(m_core.code[i])) outputs_move = true;
-        for (std::size_t i = 0; i < m_core.code.size(); ++i)
-            if (m_core.code[i].kind == InstrKind::issue && m_exposed[i])
-                if (reads_guess(m_core.code[i])) return "an operation that only synchronisation orders works on values that unknown control changes";
-        return std::nullopt;
-    }
-    bool outputs_move = false;
-
-  private:
-    /// [begin, end) that the guessed instruction decides about.
-    std::optional<std::string> region(std::int32_t i) {
-        const Instr& in = m_core.code[std::size_t(i)];
-        if (in.kind == InstrKind::tile_bind) {
-            m_tiles[std::size_t(std::get<ir::TileBind>(in.stmt->what).var.index)] = 1;
-            return std::nullopt;
-        }
-        if (in.kind == InstrKind::issue) return "an event id is unknown before the launch";
-        std::int32_t begin = i + 1, end = in.target;
-        if (in.kind == InstrKind::branch && end > begin) {
-            const Instr& last = m_core.code[std::size_t(end - 1)];
-            if (last.kind == InstrKind::jump && last.stmt == in.stmt && last.target > end) end = last.target;
-        }
-        for (std::int32_t k = begin; k < end; ++k) {
-            const Instr& x = m_core.code[std::size_t(k)];
-            if (x.kind == InstrKind::issue && m_exposed[std::size_t(k)])
-                return in.kind == InstrKind::branch ? "a condition depends on values that are unknown before the launch" : "the length of an inner loop is unknown before the launch";
-            if (x.kind == InstrKind::issue && m_outputs[std::size_t(k)]) outputs_move = true;
-            if ((x.kind == InstrKind::jump || x.kind == InstrKind::branch) && (x.target < begin || x.target > end)) return "unknown control leaves its loop";
-            if (x.kind == InstrKind::finish) return "unknown control ends the program";
-            assign(x);
-        }
-        return std::nullopt;
-    }
-    void assign(const Instr& x) {
-        switch (x.kind) {
-        case InstrKind::assign:
-        case InstrKind::loop_enter: m_vars[std::size_t(x.var.index)] = 1; break;
-        case InstrKind::field_assign: {
-            const auto& a = std::get<ir::FieldAssign>(x.stmt->what);
-            m_fields[std::size_t(a.target.structure.index)][std::size_t(a.field)] = 1;
-            break;
-        }
-        case InstrKind::tile_bind: m_tiles[std::size_t(std::get<ir::TileBind>(x.stmt->what).var.index)] = 1; break;
-        case InstrKind::tensor_bind: m_tensors[std::size_t(std::get<ir::TensorBind>(x.stmt->what).tensor.index)] = 1; break;
-        case InstrKind::issue:
-            if (auto op = std::get_if<ir::Op>(&x.stmt->what)) {
-                for (ir::VarId v : op->results) m_vars[std::size_t(v.index)] = 1;
-                if (op->row && op->row->semantics == isa::Semantics::set_stride)
-                    for (const auto& o : op->operands)
-                        if (auto t = std::get_if<ir::TensorId>(&o)) m_tensors[std::size_t(t->index)] = 1;
-            }
-            break;
-        default: break;
-        }
-    }
-    bool guessed(ir::ExprId id) const {
-        if (!id.valid()) return false;
-        const ir::Expr& e = m_f[id];
-        switch (e.op) {
-        case ir::ExprOp::var: return m_vars[std::size_t(e.var.index)];
-        case ir::ExprOp::field:
-            if (m_fields[std::size_t(e.structure.index)][std::size_t(e.integer)]) return true;
-            break;
-        case ir::ExprOp::valid_dim: return m_tiles[std::size_t(e.tile.index)];
-        default: break;
-        }
-        return guessed(e.a) || guessed(e.b) || guessed(e.c);
-    }
-    static bool raise(char& flag) { return flag ? false : (flag = 1, true); }
-    bool flow(std::int32_t i) {
-        const Instr& in = m_core.code[std::size_t(i)];
-        switch (in.kind) {
-        case InstrKind::assign: return guessed(in.expr) && raise(m_vars[std::size_t(in.var.index)]);
-        case InstrKind::field_assign: {
-            const auto& a = std::get<ir::FieldAssign>(in.stmt->what);
-            return (guessed(a.value) || guessed(a.element) || guessed(a.target.index)) && raise(m_fields[std::size_t(a.target.structure.index)][std::size_t(a.field)]);
-        }
-        case InstrKind::branch:
-            if (guessed(in.expr) && !m_seen.count(i)) return m_pending.push_back(i), true;
-            return false;
-        case InstrKind::loop_enter: {
-            const auto& l = std::get<ir::Loop>(in.stmt->what);
-            if ((guessed(l.start) || guessed(l.stop) || guessed(l.step)) && !m_seen.count(i)) return m_pending.push_back(i), true;
-            return false;
-        }
-        case InstrKind::tile_bind: {
-            const auto& bind = std::get<ir::TileBind>(in.stmt->what);
-            const bool bad = std::visit(on{[&](const ir::SlotOf& s) { return guessed(s.index); }, [&](const ir::AliasOf& s) { return bool(m_tiles[std::size_t(s.tile.index)]); },
-                                           [&](const ir::SubviewOf& s) {
-                                               return m_tiles[std::size_t(s.base.index)] || guessed(s.row_begin) || guessed(s.row_end) || guessed(s.col_begin) || guessed(s.col_end);
-                                           },
-                                           [&](const ir::ViewOf& s) { return bool(m_tiles[std::size_t(s.base.index)]); },
-                                           [&](const ir::ChoiceOf& s) { return m_tiles[std::size_t(s.then.index)] || m_tiles[std::size_t(s.otherwise.index)] || guessed(s.condition); }},
-                                        bind.source);
-            return bad && raise(m_tiles[std::size_t(bind.var.index)]);
-        }
-        case InstrKind::tensor_bind: {
-            const auto& bind = std::get<ir::TensorBind>(in.stmt->what);
-            bool bad = guessed(bind.address) || (bind.alias_of.valid() && m_tensors[std::size_t(bind.alias_of.index)]);
-            for (ir::ExprId e : bind.strides) bad = bad || guessed(e);
-            return bad && raise(m_tensors[std::size_t(bind.tensor.index)]);
-        }
-        default: return false;
-        }
-    }
-    bool reads_guess(const Instr& in) const {
-        const auto value = [&](const auto& v) {
-            return std::visit(on{[&](ir::TileVarId t) { return bool(m_tiles[std::size_t(t.index)]); }, [&](ir::TensorId t) { return bool(m_tensors[std::size_t(t.index)]); },
-                                 [&](ir::ExprId e) { return guessed(e); },
-                                 [&](const ir::ExprList& l) { return std::any_of(l.begin(), l.end(), [&](ir::ExprId e) { return guessed(e); }); },
-                                 [](const auto&) { return false; }},
-                              v);
-        };
-        return std::visit(on{[&](const ir::Op& op) {
-                                 return std::any_of(op.operands.begin(), op.operands.end(), value) || std::any_of(op.attributes.begin(), op.attributes.end(), value);
-                             },
-                             [&](const ir::VectorCall& c) { return std::any_of(c.tiles.begin(), c.tiles.end(), [&](ir::TileVarId t) { return bool(m_tiles[std::size_t(t.index)]); }); },
-                             [&](const ir::SimtLaunch& l) { return std::any_of(l.arguments.begin(), l.arguments.end(), value); }, [](const auto&) { return false; }},
-                          in.stmt->what);
-    }
-
-    const CoreCode& m_core;
-    const ir::Function& m_f;
-    const std::vector<char>& m_exposed;
-    const std::vector<char>& m_outputs;
-    std::vector<char> m_vars, m_tiles, m_tensors;
-    std::vector<std::vector<char>> m_fields;
-    std::vector<std::int32_t> m_pending;
-    std::set<std::int32_t> m_seen;
-};
-
 } // namespace
 
 Protection protect(const program::Program& program) {
     Protection out;
     for (const CoreCode& core : program.cores) {
         out.exposed.emplace_back(core.code.size(), 0);
+        out.meeting.emplace_back(core.code.size());
         out.outputs.emplace_back(core.code.size(), 0);
         for (std::size_t i = 0; i < core.code.size(); ++i)
             if (synchronises(core.code[i])) out.exposed.back()[i] = 1, out.any = true;
     }
     Table(program).conflicts(
         [&](const Touch& a, const Touch& b) {
-            out.exposed[a.side][std::size_t(a.instr)] = out.exposed[b.side][std::size_t(b.instr)] = 1;
+            for (const Touch* x : {&a, &b}) {
+                out.exposed[x->side][std::size_t(x->instr)] = 1;
+                if (x->tile.valid()) out.meeting[x->side][std::size_t(x->instr)].tiles.insert(x->tile.index);
+                else out.meeting[x->side][std::size_t(x->instr)].tensor = true;
+            }
             out.any = true;
         },
         [&](const Touch& a, const Touch& b) {
@@ -351,19 +191,6 @@ Protection protect(const program::Program& program) {
             out.any = true;
         });
     return out;
-}
-
-std::optional<std::string> guesses_are_harmless(const program::Program& program, const Protection& protection, const Guesses& guesses,
-                                                const std::vector<Around>& around, bool& outputs_move) {
-    for (std::size_t side = 0; side < program.cores.size() && side < guesses.size(); ++side) {
-        Reach reach(program.cores[side], protection.exposed[side], protection.outputs[side], guesses[side]);
-        for (const Around& a : around)
-            if (a.side == side)
-                if (auto why = reach.around(a)) return why;
-        if (auto why = reach.run()) return why;
-        outputs_move |= reach.outputs_move;
-    }
-    return std::nullopt;
 }
 
 } // namespace pto::verify

@@ -317,8 +317,10 @@ void Verifier::sweep(std::vector<std::int32_t> open, const Trace& first, bool cu
     const Arrangement a = arrange(open);
     m_loops_proven = std::int64_t(a.tasks.size());
     // Guessed code that only holds protected operations is left out: what it adds is ordered by locks, and it orders nothing (A7).
+    const Settled settled = settle(m_program, m_protection, m_guesses, unsteady(a.tasks), a.around);
+    m_sometimes = m_sometimes || guessed() || settled.changed || !a.around.empty();
     Policy primary;
-    if (guessed() && !harmless(a.around)) primary = {Policy::Branch::skipped, 0};
+    if (guessed() && settled.why.empty()) primary = {Policy::Branch::skipped, 0};
     m_checked = -1;
     std::optional<std::string> why = prove(a, primary);
     m_plan.sequence.clear(), m_plan.watches = nullptr;
@@ -331,11 +333,13 @@ void Verifier::sweep(std::vector<std::int32_t> open, const Trace& first, bool cu
             other_choices(std::min<std::int64_t>(m_checked, m_warm_up + 3));
         }
     }
+    const bool hazards = std::any_of(m_findings.list().begin(), m_findings.list().end(), [](const Hazard& h) { return h.is_error; });
     if (cut) m_reason = "the loops are longer than the work limit";
     else if (!m_ordered) m_reason = "several pipes await one event id, and nothing orders their waits";
     else if (!a.why.empty()) m_reason = a.why;
-    else if (auto bad = harmless(a.around)) m_reason = *bad;
+    else if (!hazards && settled.changed) m_reason = not_for_all(settled); // its runs count, these only looked for hazards
     else if (why) m_reason = *why;
+    else m_reason = not_for_all(settled);
 }
 
 // ---------------------------------------------------------------- runs that only look for hazards

@@ -3,6 +3,7 @@
 
 #include "engine/verify/findings.hpp"
 #include "engine/verify/growth.hpp"
+#include "engine/verify/choices.hpp"
 #include "engine/verify/periodic.hpp"
 #include "engine/verify/protect.hpp"
 
@@ -29,7 +30,8 @@ class Verifier {
     static bool share_lock(const Event& a, const Event& b);
     void note(const Trace& t, const SyncIndex& index, const Firing& f);
     void add_guesses(const Trace& t);
-    std::optional<std::string> harmless(const std::vector<Around>& around);
+    /// Why the verdict on the runs looked at is not the verdict on every outcome of what is not settled; empty when it is.
+    std::string not_for_all(const Settled& settled);
     bool guessed() const;
     void other_choices(std::int64_t tasks);
     bool stop_early() const { return m_findings.list().size() >= std::size_t(m_options.hazard_limit); }
@@ -37,6 +39,7 @@ class Verifier {
     // What kind of program it is.
     void protected_by_locks(const Trace& first);
     void single(const Trace& first);
+    Guesses unsteady(const std::vector<std::int32_t>& tasks) const;
     void sweep(std::vector<std::int32_t> open, const Trace& first, bool cut);
     Verdict finish();
 
@@ -73,6 +76,8 @@ class Verifier {
     std::vector<Watch> m_watches;                            // per program core
     Streams m_streams;
     std::set<std::pair<std::int32_t, bool>> m_unsettled;    // ids, to the vector cores
+    bool m_standing = false;                                 // this program stands for all outcomes of another one
+    bool m_sometimes = false, m_in_order = true;             // there are operations that are not always there; runs finish in program order
     bool m_ordered = true, m_explored_all = true, m_outputs_move = false, m_grid = false;
     std::int64_t m_explored = 0, m_choice_work = 1'500'000; // events fired to follow competing waits
 };

@@ -78,6 +78,7 @@ void Verifier::judge(const Trace& t, std::int64_t tasks, const Seen& seen) {
     const SyncIndex index(t, m_chip);
     const Firing f = fire(index, true);
     check_sync(index, f, m_chip, tasks, m_findings);
+    if (m_sometimes && m_in_order && f.finished) m_in_order = finishes_in_program_order(index);
     if (f.ordered) check_races(index, f, tasks, m_options.same_pipe, m_findings);
     else rivals(index, f, tasks);
     note(t, index, f);
@@ -167,7 +168,26 @@ void Verifier::add_guesses(const Trace& t) {
             if (in.kind != program::InstrKind::loop_enter || !m_loops.class_of[side].count(in.loop)) m_guesses[side].insert(i);
         }
 }
-std::optional<std::string> Verifier::harmless(const std::vector<Around>& around) { return guesses_are_harmless(m_program, m_protection, m_guesses, around, m_outputs_move); }
+/// The branches that break P1 for these task loops.
+Guesses Verifier::unsteady(const std::vector<std::int32_t>& tasks) const {
+    Guesses out(m_program.cores.size());
+    for (std::size_t side = 0; side < out.size() && !tasks.empty(); ++side) out[side] = unsteady_branches(m_program, side, m_loops, tasks);
+    return out;
+}
+std::string Verifier::not_for_all(const Settled& settled) {
+    if (!settled.why.empty()) return settled.why;
+    m_outputs_move |= settled.outputs_move;
+    if (!m_in_order) return "a circle of waits could close through an operation that is not always there";
+    if (!settled.changed) return {};
+    if (m_standing) return "its conditions depend on one another";
+    Verifier all(settled.program, m_chip, m_options);
+    all.m_standing = all.m_sometimes = true;
+    const Verdict v = all.run();
+    m_runs += all.m_runs, m_events += all.m_events, m_outputs_move |= all.m_outputs_move;
+    if (v.status == Status::refused) return "an order that holds on every way rests on operations that are not always there";
+    if (v.status == Status::proven) m_checked = all.m_checked, m_period = all.m_period, m_warm_up = all.m_warm_up, m_tasks.insert(all.m_tasks.begin(), all.m_tasks.end());
+    return v.reason;
+}
 bool Verifier::guessed() const {
     return std::any_of(m_guesses.begin(), m_guesses.end(), [](const auto& g) { return !g.empty(); });
 }
@@ -190,11 +210,12 @@ void Verifier::protected_by_locks(const Trace& first) {
 // ---------------------------------------------------------------- programs whose lengths are known
 
 void Verifier::single(const Trace& first) {
+    m_sometimes = m_sometimes || guessed();
     judge(first, 0);
     if (guessed()) {
         other_choices(0);
         look({Policy::Branch::skipped, 0}, 0);
-        if (auto why = harmless({})) m_reason = *why;
+        m_reason = not_for_all(settle(m_program, m_protection, m_guesses, {}, {}));
     }
     if (!m_ordered && !m_explored_all) m_reason = "several pipes await one event id, nothing orders their waits, and not every choice could be followed";
     m_text = "this program, " + std::to_string(m_events) + " operations of one block";

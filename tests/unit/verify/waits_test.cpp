@@ -171,8 +171,8 @@ TEST_CASE("a check without a proof goes on until the slots have turned") {
             b.loop(i, b.dim(x_of(b), 0), [&] {
                 const auto t = b.slot(c, b.mod(b.get(i), 17));
                 if (cube) {
-                    b.when(b.binary(E::gt, b.get(i), b.num(1000)), [&] { b.op("move", {b.slot(b.group("l", tile_type(16, 16, M::left), {0}, {18})), b.slot(b.group("m", tile_type(16, 16, M::mat), {0}, {19}))}); });
                     if (returns) b.cross_wait(P::fix, b.num(2));
+                    b.when(b.binary(E::gt, b.get(i), b.num(1000)), [&] { fill(b, t); });
                     fill(b, t), b.cross_set(P::fix, b.num(0));
                 } else {
                     b.cross_wait(P::mte3, b.num(0)), store(b, t);
