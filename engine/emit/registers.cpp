@@ -95,7 +95,7 @@ bool Writer::register_mask(const ir::Op& op) {
         return true;
     }
     case S::reg_mask_other:
-        if (op.row->name == "vf.get_mask_spr") {
+        if (op.row->operands.empty()) { // out of the special register
             line(r + " = movp_" + (attribute(op, "width") == "B16" ? "b16" : "b32") + "();");
         } else {
             const isa::DType t = register_type(op.operands[0]);
@@ -170,7 +170,7 @@ bool Writer::register_operation(const ir::Op& op) {
         return true;
     }
     case S::reg_squeeze:
-        if (op.row->name != "vf.squeeze") break;
+        if (!op.row->emit.empty()) break;
         line("vsqz(" + r + ", " + (result_type(op) == register_type(op.operands[0]) ? "" : "(RegTensor<" + c_type(result_type(op)) + ">&)") + o(0) + ", " + mask + (attribute(op, "gather_mode") == "NO_STORE_REG" ? ", MODE_NO_STORED);" : ", MODE_STORED);"));
         return true;
     case S::reg_histogram:

@@ -6,7 +6,7 @@ from typing import Any
 
 from xpto import artefacts, card_build, card_words, config, launch_values, toolchain
 from xpto.device_run import NEVER_ON_HARDWARE, DeviceRun
-from xpto.errors import InternalError, LaunchError
+from xpto.errors import LaunchError
 from xpto.worker import Refused, Worker, WorkerGone, WorkerSilent
 
 SLICE_MS = 50
@@ -191,20 +191,14 @@ class CardPlace:
             run._packed.write_back([int(i) for i in reply["written"].split()], blobs)  # type: ignore[attr-defined]
             run.status = "done"
             print(run.printed, end="")
-        try:
-            worker.ask("release")
-        except (WorkerGone, WorkerSilent) as e:
-            run.notes.append(f"the worker crashed after the verdict ({getattr(e, 'how', 'no answer')}): the result is complete and kept")
+        if not run.give_back(worker):
             self._lost()
-        except Refused as e:
-            raise InternalError(f"xpto-worker: {e}") from None
         return True
 
     def _lost(self) -> None:
         if self._worker is not None:
             self._worker.kill()
         self._worker, self._library, self._going = None, "", None
-
 
 
 def _said(output: str) -> str:

@@ -32,6 +32,19 @@ class DeviceRun:
         """The launch's arguments by name, as far as they still live."""
         return {name: value for name, get in self._arguments.items() if (value := get()) is not None}
 
+    def give_back(self, worker: Any) -> bool:
+        """Ends a launch whose verdict is in: the worker frees what the launch held. A crash there is a note and no failure; False: the worker is lost."""
+        from xpto.errors import InternalError
+        from xpto.worker import Refused, WorkerGone, WorkerSilent
+        try:
+            worker.ask("release")
+        except (WorkerGone, WorkerSilent) as e:
+            self.notes.append(f"the worker crashed after the verdict ({getattr(e, 'how', 'no answer')}): the result is complete and kept")
+            return False
+        except Refused as e:
+            raise InternalError(f"xpto-worker: {e}") from None
+        return True
+
     def wait(self, timeout: float | None = None) -> "DeviceRun":
         """Ends a launch that was started without waiting: outputs are in place afterwards. LaunchError when it fails or takes too long."""
         if self._finish is not None:

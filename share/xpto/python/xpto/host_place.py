@@ -86,9 +86,6 @@ class HostPlace:
         run.status = "done"
         if run.printed:
             print(run.printed, end="")
-        try:
-            worker.ask("release")
-        except (WorkerGone, WorkerSilent) as e:
-            run.notes.append(f"the process crashed after the verdict ({getattr(e, 'how', 'no answer')}): the result is complete and kept")
+        if not run.give_back(worker):
             self.close()
         return run
