@@ -1,5 +1,6 @@
 #include "engine/report/hang.hpp"
 
+#include "engine/report/chinese.hpp"
 #include "engine/report/json_fields.hpp"
 #include "engine/report/text.hpp"
 
@@ -57,7 +58,7 @@ std::string to_text(const Hang& h, Language language) {
     std::vector<std::string> done;
     for (const StageProgress& p : h.progress) done.push_back(p.stage + " " + std::to_string(p.done) + (zh ? " / " : " of ") + std::to_string(p.tasks));
     if (!done.empty()) out += listed(zh ? "完成" : "done", done, "   ", 11);
-    for (std::size_t i = 0; i < h.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 11) + h.fix[i], 11);
+    for (std::size_t i = 0; i < h.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 11) + said(h.fix[i], language), 11);
     return fit(out);
 }
 

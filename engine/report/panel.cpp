@@ -1,5 +1,6 @@
 #include "engine/report/panel.hpp"
 
+#include "engine/report/chinese.hpp"
 #include "engine/report/json_fields.hpp"
 #include "engine/report/text.hpp"
 
@@ -37,7 +38,7 @@ std::string headline(const Panel& p, Language language) {
     if (s == Status::refused) {
         if (errors(p) == 1)
             for (const Finding& f : p.findings->findings)
-                if (f.severity == Severity::error) return p.kernel + ": " + f.message;
+                if (f.severity == Severity::error) return p.kernel + ": " + said(f.message, language);
         return line + (zh ? "：" : ": ") + (errors(p) ? plural(std::int64_t(errors(p)), zh ? "个错误" : "error", zh ? "个错误" : "errors") : zh ? "内存放不下" : "memory does not fit");
     }
     if (s == Status::not_proven && p.plan)

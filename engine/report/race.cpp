@@ -1,5 +1,6 @@
 #include "engine/report/race.hpp"
 
+#include "engine/report/chinese.hpp"
 #include "engine/report/json_fields.hpp"
 #include "engine/report/text.hpp"
 
@@ -48,7 +49,7 @@ std::string to_text(const Race& r, Language language) {
     if (zh) state = r.before_run ? "未证明" : "竞争";
     std::string out = wrapped(state + "  " + sentence(p, zh), 2);
     std::string second = r.provenance.computed_by + (r.preload.empty() ? "" : ", preload " + r.preload);
-    if (!r.found_by.empty()) second += "; " + r.found_by;
+    if (!r.found_by.empty()) second += "; " + said(r.found_by, language);
     if (!r.values_note.empty()) second += "; " + r.values_note;
     out += wrapped(second, 2);
     const int name = std::max(columns(p.first.core + p.first.pipe), columns(p.second.core + p.second.pipe)) + 3;
@@ -56,11 +57,11 @@ std::string to_text(const Race& r, Language language) {
     out += access_line(p.first, name, text, zh) + access_line(p.second, name, text, zh);
     std::string bytes;
     if (p.from >= 0) bytes = p.memory + " " + hex(p.from) + "-" + hex(p.to);
-    if (!p.bytes_note.empty()) bytes += (bytes.empty() ? "" : ", ") + p.bytes_note;
+    if (!p.bytes_note.empty()) bytes += (bytes.empty() ? "" : ", ") + said(p.bytes_note, language);
     if (!bytes.empty()) out += wrapped(pad(zh ? "字节" : "bytes", 10) + bytes, 10);
-    if (!p.order.empty()) out += wrapped(pad(zh ? "次序" : "order", 10) + p.order, 10);
-    if (!p.luck.empty()) out += wrapped(pad(zh ? "后果" : "luck", 10) + p.luck, 10);
-    for (std::size_t i = 0; i < p.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 10) + p.fix[i], 10);
+    if (!p.order.empty()) out += wrapped(pad(zh ? "次序" : "order", 10) + said(p.order, language), 10);
+    if (!p.luck.empty()) out += wrapped(pad(zh ? "后果" : "luck", 10) + said(p.luck, language), 10);
+    for (std::size_t i = 0; i < p.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 10) + said(p.fix[i], language), 10);
     for (std::size_t i = 0; i < r.same.size(); ++i) out += wrapped(pad(i ? "" : zh ? "同类" : "same", 10) + r.same[i], 10);
     const std::size_t shown = std::min(r.pairs.size(), std::size_t(6));
     for (std::size_t i = 1; i < shown; ++i) out += wrapped(pad(i != 1 ? "" : zh ? "另有" : "also", 10) + sentence(r.pairs[i], zh), 10);

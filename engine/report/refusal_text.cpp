@@ -1,3 +1,4 @@
+#include "engine/report/chinese.hpp"
 #include "engine/report/json_fields.hpp"
 #include "engine/report/refusal.hpp"
 #include "engine/report/text.hpp"
@@ -40,7 +41,7 @@ std::string to_text(const Finding& f, const std::string& kernel, Language langua
     const bool error = f.severity == Severity::error;
     std::string head = zh ? (error ? "已拒绝  " : "警告  ") : std::string(word(error ? Status::refused : Status::warned)) + "  ";
     if (!kernel.empty()) head += kernel + ": ";
-    std::string out = wrapped(head + f.message + "   [" + short_code(f.code) + "]", 4);
+    std::string out = wrapped(head + said(f.message, language) + "   [" + short_code(f.code) + "]", 4);
     if (f.place.valid()) {
         out += text_of(f.place, true) + "\n";
         const std::string number = std::to_string(f.place.line);
@@ -53,7 +54,7 @@ std::string to_text(const Finding& f, const std::string& kernel, Language langua
     for (const Also& a : f.also) {
         std::string where;
         if (a.place.valid()) where = a.place.file == f.place.file ? std::to_string(a.place.line) : text_of(a.place);
-        out += wrapped(pad(first ? w.also : "", 5) + (where.empty() ? "" : pad(where, 4)) + a.message, 9);
+        out += wrapped(pad(first ? w.also : "", 5) + (where.empty() ? "" : pad(where, 4)) + said(a.message, language), 9);
         first = false;
     }
     if (f.why.empty()) {
@@ -67,10 +68,10 @@ std::string to_text(const Finding& f, const std::string& kernel, Language langua
         if (!l.removed.empty()) out += pad(first ? w.fix : "", 5) + "- " + before + "\n", first = false;
         if (!l.added.empty()) out += pad(first ? w.fix : "", 5) + "+ " + after + "\n", first = false;
     }
-    if (!f.fix.empty() && !f.fix_message.empty()) out += wrapped(pad("", 5) + f.fix_message, 5);
+    if (!f.fix.empty() && !f.fix_message.empty()) out += wrapped(pad("", 5) + said(f.fix_message, language), 5);
     first = true;
     for (const std::string& a : f.alternatives) {
-        out += wrapped(pad(first ? w.alternative : "", 5) + a, 5);
+        out += wrapped(pad(first ? w.alternative : "", 5) + said(a, language), 5);
         first = false;
     }
     return fit(out);

@@ -1,4 +1,6 @@
 #include "engine/report/sync_plan.hpp"
+
+#include "engine/report/chinese.hpp"
 #include "engine/report/text.hpp"
 
 #include <algorithm>
@@ -36,7 +38,7 @@ std::string scope(const SyncPlan& plan, const PlanLoop& loop, Language language)
     else if (p.checked_tasks >= 0)
         line = zh ? "已检查到 " + std::to_string(p.checked_tasks) + " 个任务" : "checked to T = " + std::to_string(p.checked_tasks) + " tasks";
     else line = zh ? "对任意任务数成立（包括 0）" : "for every number of tasks, 0 included";
-    if (!p.assumes.empty()) line += (zh ? "；前提：" : "; assumes ") + p.assumes;
+    if (!p.assumes.empty()) line += (zh ? "；前提：" : "; assumes ") + said(p.assumes, zh ? Language::zh : Language::en);
     return line;
 }
 

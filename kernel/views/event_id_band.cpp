@@ -1,6 +1,7 @@
 /// Event ids, who sets them, and what was proven.
 #include "kernel/views/plan_drawing.hpp"
 
+#include "engine/report/chinese.hpp"
 #include "engine/report/text.hpp"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ void PlanDrawing::ids(double y) {
     else if (p.checked_tasks >= 0) scope = m_zh ? "已检查到 " + std::to_string(p.checked_tasks) + " 个任务。" : "Checked to T = " + std::to_string(p.checked_tasks) + " tasks.";
     else if (holds) scope = say("Holds for every number of tasks, 0 included.", "对任意任务数成立（包括 0）。");
     else scope = say("Looked at for every number of tasks, 0 included.", "已对任意任务数检查（包括 0）。");
-    if (!p.assumes.empty()) scope += m_zh ? "前提：" + p.assumes : " Assumes " + p.assumes + ".";
+    if (!p.assumes.empty()) scope += m_zh ? "前提：" + said(p.assumes, Language::zh) : " Assumes " + p.assumes + ".";
     m_svg.text(20, top + 83, Type::small, clip_to(scope, 740, 10.5));
 }
 

@@ -1,5 +1,6 @@
 #include "kernel/views/views.hpp"
 
+#include "engine/report/chinese.hpp"
 #include "engine/report/text.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::string finding_html(const Finding& f, const std::string& kernel, bool open,
     const bool zh = options.language == Language::zh, error = f.severity == pto::Severity::error;
     const Status s = error ? Status::refused : Status::warned;
     const std::string& colour = tone_colour(tone(s), Theme::light);
-    std::string out = verdict_html(s, (kernel.empty() ? "" : kernel + ": ") + f.message + "   [" + short_code(f.code) + "]") + "<br>\n";
+    std::string out = verdict_html(s, (kernel.empty() ? "" : kernel + ": ") + said(f.message, options.language) + "   [" + short_code(f.code) + "]") + "<br>\n";
     if (f.place.valid()) {
         const std::string line = std::to_string(f.place.line);
         const int gutter = std::max(4, columns(line) + 2);
@@ -39,7 +40,7 @@ std::string finding_html(const Finding& f, const std::string& kernel, bool open,
     if (!f.also.empty()) {
         out += "<pre>";
         for (std::size_t i = 0; i < f.also.size(); ++i)
-            out += escape(pad(i ? "" : zh ? "另见" : "also", 5) + text_of(f.also[i].place) + "  " + f.also[i].message) + "\n";
+            out += escape(pad(i ? "" : zh ? "另见" : "also", 5) + text_of(f.also[i].place) + "  " + said(f.also[i].message, options.language)) + "\n";
         out += "</pre>\n";
     }
     std::string why;
@@ -47,9 +48,9 @@ std::string finding_html(const Finding& f, const std::string& kernel, bool open,
     const std::string& rule = zh && !f.rule_zh.empty() ? f.rule_zh : f.rule_en;
     out += details((zh ? "原因：" : "why: ") + rule, why.empty() ? "<pre>" + escape(f.code + ": " + rule) + "</pre>\n" : pre(why), open);
     if (!f.fix.empty()) {
-        out += "<b>" + std::string(zh ? "修改" : "fix") + "</b> " + escape(f.fix_message) + "\n" + fix_table(f);
+        out += "<b>" + std::string(zh ? "修改" : "fix") + "</b> " + escape(said(f.fix_message, options.language)) + "\n" + fix_table(f);
     }
-    for (const std::string& a : f.alternatives) out += "<b>" + std::string(zh ? "或者" : "or") + "</b> " + escape(a) + "<br>\n";
+    for (const std::string& a : f.alternatives) out += "<b>" + std::string(zh ? "或者" : "or") + "</b> " + escape(said(a, options.language)) + "<br>\n";
     return out;
 }
 

@@ -2,6 +2,8 @@
 #include "kernel/views/timeline_chart.hpp"
 #include "kernel/views/timeline_extras.hpp"
 
+#include "engine/report/chinese.hpp"
+
 namespace xpto::views {
 
 using namespace pto::report;
@@ -131,10 +133,10 @@ std::string what_if_html(const Timeline& t, const ViewOptions& options) {
         for (const WhatIf& w : g.changes) {
             const double width = std::abs(w.percent) * scale;
             const bool faster = w.percent < 0;
-            svg.text(30, y + 11, Type::body, clip_to(w.change, 280, 11.5));
+            svg.text(30, y + 11, Type::body, clip_to(said(w.change, options.language), 280, 11.5));
             svg.rect(faster ? zero - width : zero, y, std::max(width, 1.0), 14, 1, std::abs(w.percent) < 0.05 ? "neutral" : faster ? "fgood" : "fwarn");
             svg.text(880, y + 11, Type::mono, (w.percent > 0 ? "+" : w.percent < 0 ? "−" : "") + fixed(std::abs(w.percent), 1) + " %", Anchor::end);
-            rows.push_back({g.label, w.change, (w.percent > 0 ? "+" : w.percent < 0 ? "-" : "") + fixed(std::abs(w.percent), 1) + " %"});
+            rows.push_back({g.label, said(w.change, options.language), (w.percent > 0 ? "+" : w.percent < 0 ? "-" : "") + fixed(std::abs(w.percent), 1) + " %"});
             y += 22;
         }
     }
@@ -142,7 +144,7 @@ std::string what_if_html(const Timeline& t, const ViewOptions& options) {
     svg.text(zero + 8, y + 12, Type::small, zh ? "更慢" : "slower");
     svg.grow(y + 22);
     std::string summary = zh ? "如果：" : "What if: ";
-    summary += best ? best->change + " " + (best->percent > 0 ? "+" : best->percent < 0 ? "−" : "") + fixed(std::abs(best->percent), 1) + " %" : plural(std::int64_t(lines), "change", "changes");
+    summary += best ? said(best->change, options.language) + " " + (best->percent > 0 ? "+" : best->percent < 0 ? "−" : "") + fixed(std::abs(best->percent), 1) + " %" : plural(std::int64_t(lines), "change", "changes");
     return details(summary, figure(svg, summary, options) + table(zh ? std::vector<std::string>{"", "改动", "总时间"} : std::vector<std::string>{"", "change", "total time"}, rows, "llr"), false);
 }
 

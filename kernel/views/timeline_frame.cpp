@@ -1,6 +1,8 @@
 /// What stands around the lanes: title, brackets, axis, legend, one bar per stage.
 #include "kernel/views/timeline_chart.hpp"
 
+#include "engine/report/chinese.hpp"
+
 namespace xpto::views {
 
 using namespace timeline;
@@ -112,7 +114,7 @@ double TimelineChart::place_lanes() {
         if (l.core != core) {
             if (i) y += 27;
             std::string line = l.core;
-            if (!m_t.folded.empty() && l.core == "AIV0") line += " (" + m_t.folded + say(", folded)", "，已合并)");
+            if (!m_t.folded.empty() && l.core == "AIV0") line += " (" + said(m_t.folded, m_zh ? Language::zh : Language::en) + say(", folded)", "，已合并)");
             const std::string name = who(l.core);
             m_svg.text(20, y - 5, Type::bold, name == l.core ? l.core : name);
             if (name != l.core) m_svg.text(20 + text_width(name, 11.5, true) * 1.1 + 6, y - 5, Type::body, line);

@@ -35,7 +35,7 @@ def missing(kind: str) -> str:
     return ""
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(folder: Path, dark: bool = False) -> dict[str, str]:
     """Settings of their own, so that neither the user's trust database nor their configuration plays a part."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER") and k not in ("PYTHONPATH", "PYTHONHOME")}
     for name in ("data", "config", "runtime"):
@@ -46,6 +46,8 @@ def _environment(folder: Path) -> dict[str, str]:
     env["IPYTHONDIR"] = str(folder / "ipython")
     settings = {"notebook-extension/tracker": {"windowingMode": "none"},
                 "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
+    if dark:
+        settings["apputils-extension/themes"] = {"theme": "JupyterLab Dark"}
     for name, values in settings.items():
         file = folder / "lab-settings/@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,11 +62,11 @@ def _free_port() -> int:
 
 
 @contextmanager
-def server(kind: str, notebooks: list[Path], trusted: bool) -> Iterator[str]:
+def server(kind: str, notebooks: list[Path], trusted: bool, dark: bool = False) -> Iterator[str]:
     """A server over copies of the notebooks; gives its address."""
     with tempfile.TemporaryDirectory(prefix="xpto-notebooks-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        env, files = _environment(folder), folder / "files"
+        env, files = _environment(folder, dark), folder / "files"
         files.mkdir()
         for notebook in notebooks:
             shutil.copyfile(notebook, files / notebook.name)

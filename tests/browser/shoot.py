@@ -1,6 +1,6 @@
 """A picture of a notebook as a front-end shows it.
 
-    shoot.py NOTEBOOK OUT.png [--html|--lab|--notebook7|--classic] [--untrusted] [--execute] [--width 1200]
+    shoot.py NOTEBOOK OUT.png [--html|--lab|--notebook7|--classic] [--untrusted] [--execute] [--dark] [--width 1200]
 
 NOTEBOOK may also be an .html file (--html, the default). What the page asked of other hosts and the errors of its scripts are printed.
 """
@@ -27,6 +27,7 @@ def main() -> int:
     parser.set_defaults(kind="html")
     parser.add_argument("--untrusted", action="store_true", help="as a notebook from elsewhere: scripts and inline svg are removed")
     parser.add_argument("--execute", action="store_true", help="run the cells first")
+    parser.add_argument("--dark", action="store_true", help="with the front-end's dark theme (lab, notebook7)")
     parser.add_argument("--width", type=int, default=1200)
     args = parser.parse_args()
     why = front_ends.missing(args.kind)
@@ -46,7 +47,7 @@ def main() -> int:
                 front_ends.fit(browser, "html", args.width)
                 _finish(browser, args.out)
         else:
-            with front_ends.server(args.kind, [notebook], not args.untrusted) as address, Chromium(args.width) as browser:
+            with front_ends.server(args.kind, [notebook], not args.untrusted, args.dark) as address, Chromium(args.width) as browser:
                 front_ends.open_notebook(browser, args.kind, address, notebook.name, front_ends.cell_count(notebook), args.width)
                 _finish(browser, args.out)
     return 0

@@ -29,7 +29,7 @@ var done = function (host) {
   var line = document.createElement('div');
   line.setAttribute('style', 'min-height:2.6em;font:12px/1.3 system-ui,sans-serif;opacity:.85;max-width:900px');
   line.setAttribute('aria-live', 'polite');
-  var help = data.zh ? '悬停或按方向键查看细节；+ - 0 或 Ctrl+滚轮缩放；Esc 结束' : 'point at a part, or use the arrow keys; + - 0 or Ctrl and wheel zoom; Esc ends';
+  var help = data.zh ? '悬停或按方向键查看细节；+\x20-\x200 或 Ctrl+滚轮缩放；Esc 结束' : 'point at a part,\x20or use the arrow keys;\x20+\x20-\x200 or Ctrl and wheel zoom;\x20Esc ends';
   line.textContent = help;
   img.replaceWith(frame, line);
   // Hover text moves from <title> (a floating box that covers data) to the line.

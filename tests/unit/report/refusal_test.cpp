@@ -1,3 +1,4 @@
+#include "engine/report/chinese.hpp"
 #include "engine/report/refusal.hpp"
 #include "engine/report/text.hpp"
 #include "tests/support/catch.hpp"
@@ -121,4 +122,20 @@ TEST_CASE("an edit that adds a line shows only what is new") {
     CHECK(found);
     d.fix = Fix{"only advice", {}};
     CHECK(refusal_of({d}, map, "", nothing()).findings[0].alternatives == std::vector<std::string>{"only advice"});
+}
+
+TEST_CASE("free sentences of findings are told in Chinese too", "[report]") {
+    auto zh = [](const char* s) { return said(s, Language::zh); };
+    CHECK(said("rename it", Language::en) == "rename it");
+    CHECK(zh("`stage3` runs 2 tasks behind `stage2` at preload 3: `p` needs 3 slots and has 2") == "preload 3 时 `stage3` 落后 `stage2` 2 个任务：`p` 需要 3 个槽位，只有 2 个");
+    CHECK(zh("p slot 0: stage2 (task 2) may overwrite what stage3 (task 0) still reads") == "p slot 0：stage2（任务 2）可能覆写 stage3（任务 0）仍在读取的数据");
+    CHECK(zh("cross-core id 3 may have 16 sets that nobody has awaited (iteration 4); the counter holds 15") == "跨核 id 3 可能有 16 次 set 尚无人等待；计数器上限为 15（第 4 次迭代）");
+    CHECK(zh("give `p` 3 slots") == "给 `p` 3 个槽位");
+    CHECK(zh("give `p` 3 slots (mutex_ids, fwd_ids and bwd_ids grow with it, and 16384 more bytes behind it)") ==
+          "给 `p` 3 个槽位（mutex_ids、fwd_ids、bwd_ids 随之增加，其后另需 16384 字节）");
+    CHECK(zh("set a flag V to MTE3 after the first and wait for it before the second, or give both tiles the same mutex id") ==
+          "在前一个之后 set 一个 V 到 MTE3 的 flag，在后一个之前等待它；或者给两个 tile 相同的 mutex id");
+    CHECK(zh("late(AIV0.MTE2) turns the two round: out differs in 64 bytes") == "late(AIV0.MTE2) 使两者颠倒：out 有 64 个字节不同");
+    CHECK(zh("a sentence that no row knows") == "a sentence that no row knows");
+    CHECK(zh("") == "");
 }
