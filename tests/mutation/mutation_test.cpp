@@ -59,6 +59,8 @@ std::vector<Mutant> mutants(const ReluMatmulSpec& good) {
             if (p != own[e][0]) tweak("set on " + std::string(isa::name(p)), true, [&](EdgeTweak& t) { t.set_pipe = p; });
         for (isa::Pipe p : set_on_cube ? vector : cube)
             if (p != own[e][1]) tweak("wait on " + std::string(isa::name(p)), true, [&](EdgeTweak& t) { t.wait_pipe = p; });
+        for (isa::Pipe p : set_on_cube ? vector : cube)
+            if (p != own[e][1]) tweak("late waits on " + std::string(isa::name(p)), true, [&](EdgeTweak& t) { t.late_pipe = p; });
         for (isa::Pipe p : set_on_cube ? cube : vector)
             for (isa::Pipe q : set_on_cube ? vector : cube)
                 if (p != own[e][0] && q != own[e][1]) tweak("both ends on " + std::string(isa::name(p)) + " and " + std::string(isa::name(q)), true, [&](EdgeTweak& t) { t.set_pipe = p, t.wait_pipe = q; });
@@ -109,7 +111,7 @@ struct Row {
 /// What was changed, without the place: the row of the table.
 std::string kind_of(const std::string& name) {
     const std::string what = name.substr(name.find(": ") + 2);
-    for (const char* prefix : {"set on", "wait on", "both ends on"})
+    for (const char* prefix : {"set on", "wait on", "both ends on", "late waits on"})
         if (what.rfind(prefix, 0) == 0) return std::string(prefix) + " another pipe";
     return name.rfind("y: ", 0) == 0 ? "other slots or ids of y" : what;
 }
@@ -120,6 +122,7 @@ const std::map<std::string, std::string>& reasons() {
         {"set on another pipe", "the locks of the stage's tiles put the other pipe's last operation behind the one that has to be over"},
         {"wait on another pipe", "the other pipe works in front of the one that has to wait, and the locks of the stage's tiles keep it there"},
         {"both ends on another pipe", "both of the above"},
+        {"late waits on another pipe", "the locks of the last stage, or other waits, put the two pipes in turn; or the sets are all there when the last waits compete"},
         {"ids swapped at both ends", "a renaming: set and wait still meet on one counter"},
         {"no lock", "one pipe alone touches the tile, or cross-core waits order its pipes"},
         {"other slots or ids of y", "fewer slots only make the producer wait, one id queues its hand-overs up in order, the third slot makes up for the missing list"},

@@ -20,6 +20,7 @@ struct EdgeTweak {
     std::int32_t drop_prefire = 0, drop_drain = 0;
     std::int32_t skew = 0;                      // added to prefire and drain alike
     std::optional<isa::Pipe> set_pipe, wait_pipe;
+    std::optional<isa::Pipe> late_pipe;         // of the waits behind the main loop: two pipes await one id
     std::optional<std::vector<std::int32_t>> set_ids, wait_ids;
 };
 
@@ -149,7 +150,7 @@ class ReluMatmul {
                     const auto waits = [&](bool behind) {
                         for (const Edge& e : edges())
                             if (e.to == s && tweak(e.name).wait_behind == behind && !tweak(e.name).drop_wait && (draining || !tweak(e.name).drop_main_wait))
-                                b.cross_wait(e.wait_pipe, id(wait_ids(e)));
+                                b.cross_wait(draining ? late_pipe(e) : e.wait_pipe, id(wait_ids(e)));
                     };
                     const auto sets = [&](bool before) {
                         for (const Edge& e : edges())
@@ -181,10 +182,11 @@ class ReluMatmul {
         }
         for (const Edge& e : edges())
             if (core_of(e.to) == core)
-                for (std::int32_t k = 0; k < e.skew - tweak(e.name).drop_drain; ++k) b.cross_wait(e.wait_pipe, b.num(wait_ids(e)[std::size_t(k) % e.ids.size()]));
+                for (std::int32_t k = 0; k < e.skew - tweak(e.name).drop_drain; ++k) b.cross_wait(late_pipe(e), b.num(wait_ids(e)[std::size_t(k) % e.ids.size()]));
         return std::move(b.f);
     }
 
+    P late_pipe(const Edge& e) const { return tweak(e.name).late_pipe.value_or(e.wait_pipe); }
     const std::vector<std::int32_t>& set_ids(const Edge& e) const { return tweak(e.name).set_ids ? *tweak(e.name).set_ids : e.ids; }
     const std::vector<std::int32_t>& wait_ids(const Edge& e) const { return tweak(e.name).wait_ids ? *tweak(e.name).wait_ids : e.ids; }
 
