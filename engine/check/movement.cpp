@@ -56,7 +56,24 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
                  std::to_string(offsets->size()) + " offsets for " + ticked(tensor->name) + ", which has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes"));
         return;
     }
+    // MX scales lie in pairs: the last axis holds the two scales of 64 elements along K, and no window walks it.
+    const bool pair = scales && rank >= 3 && !tensor->dims.back().dynamic && tensor->dims.back().size == 2;
+    if (scales && !store && !pair) {
+        c.report(Code::mx_rule, c.at(op, stmt, tensor_at),
+                 ticked(tensor->name) + " has rank " + std::to_string(rank) + (tensor->dims.back().dynamic ? " and a dynamic last axis" : " and a last axis of " + std::to_string(tensor->dims.back().size)) +
+                     "; scales are loaded from [M, K/64, 2] or [K/64, N, 2]");
+        return;
+    }
     std::optional<std::array<int, 2>> axes = window_axes(c, op, stmt, rank, store);
+    if (pair && axes && !c.given(op, "order")) axes = std::array{rank - 3, rank - 2};
+    if (pair && axes && (std::max((*axes)[0], (*axes)[1]) == rank - 1 || (*axes)[0] > (*axes)[1])) {
+        c.report(Code::window_order, stmt.at,
+                 "order [" + std::to_string((*axes)[0]) + ", " + std::to_string((*axes)[1]) + "] " +
+                     ((*axes)[0] > (*axes)[1] ? "descends; scales are not transposed" : "names the pair of scales, axis " + std::to_string(rank - 1)));
+        axes.reset();
+    }
+    // Which of the tile's directions counts pairs: K, along the columns of A's scales and the rows of B's.
+    const std::array<std::int64_t, 2> per{pair && tile->type.layout == isa::Layout::nn ? 2 : 1, pair && tile->type.layout == isa::Layout::zz ? 2 : 1};
     bool by_tile = op.row->name == "load_tile" || op.row->name == "store_tile";
     for (int axis = 0; offsets && axis < rank; ++axis) {
         auto v = c.constant((*offsets)[std::size_t(axis)]);
@@ -65,7 +82,7 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
         std::int64_t scale = 1;
         if (by_tile && axes)
             for (int i = 0; i < 2; ++i)
-                if ((*axes)[std::size_t(i)] == axis) scale = tile->type.shape[std::size_t(i)];
+                if ((*axes)[std::size_t(i)] == axis) scale = tile->type.shape[std::size_t(i)] / per[std::size_t(i)];
         std::int64_t at = *v * scale;
         std::string said = "offset " + std::to_string(at) + (scale > 1 ? " (" + std::to_string(*v) + " tiles of " + std::to_string(scale) + ")" : "") + " on axis " +
                            std::to_string(axis) + " of " + ticked(tensor->name);
@@ -73,18 +90,28 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
             c.report(Code::load_offset_range, c.at(op, stmt, 2), said + " is negative");
         } else if (!dim.dynamic && dim.size > 0 && at >= dim.size) {
             c.report(Code::load_offset_range, c.at(op, stmt, 2), said + ", which has size " + std::to_string(dim.size));
-        } else if (!dim.dynamic && axes && !scales) {
+        } else if (pair && axis == rank - 1 && at != 0) {
+            c.report(Code::load_offset_range, c.at(op, stmt, 2), said + " splits a pair of scales");
+        } else if (!dim.dynamic && axes) {
             // The window starts inside; that it also ends inside is certain only where the valid shape is.
             for (int i = 0; i < 2; ++i) {
                 auto valid = (*axes)[std::size_t(i)] == axis ? c.known_valid(op, tile_at) : std::nullopt;
-                if (valid && at + (*valid)[std::size_t(i)] > dim.size) {
+                const std::int64_t count = valid ? ((*valid)[std::size_t(i)] + per[std::size_t(i)] - 1) / per[std::size_t(i)] : 0;
+                if (valid && at + count > dim.size) {
                     Diagnostic& d = c.report(Code::window_range, c.at(op, stmt, 2),
-                                             said + " plus " + std::to_string((*valid)[std::size_t(i)]) + (i == 0 ? " rows" : " columns") + " of " + ticked(tile->name) +
-                                                 " ends at " + std::to_string(at + (*valid)[std::size_t(i)]) + ", which is beyond its size " + std::to_string(dim.size));
+                                             said + " plus " + std::to_string(count) + (per[std::size_t(i)] == 2 ? " pairs" : i == 0 ? " rows" : " columns") + " of " +
+                                                 ticked(tile->name) + " ends at " + std::to_string(at + count) + ", which is beyond its size " + std::to_string(dim.size));
                     d.advice.push_back("set the valid shape of `" + tile->name + "` to what is left before this line");
                 }
             }
         }
+    }
+    if (!store && !pair && axes && (*axes)[0] > (*axes)[1] && tile->type.layout != isa::Layout::zn && tile->type.layout != isa::Layout::dn) {
+        Diagnostic& d = c.report(Code::window_order, stmt.at,
+                                 "order [" + std::to_string((*axes)[0]) + ", " + std::to_string((*axes)[1]) + "] reads transposed, into " + ticked(tile->name) + " in layout " +
+                                     std::string(name(tile->type.layout)) + "; only ZN in Mat and DN in Vec take that");
+        d.severity = Severity::warning;
+        d.fix = Fix{"give the tile layout=pl.ZN (Mat) or pl.DN (Vec)", {}};
     }
     bool acc = tile->type.memory == MemorySpace::acc;
     if (!acc && isa::bits(tile->type.dtype) != isa::bits(tensor->dtype))
@@ -146,9 +173,11 @@ void fixpipe_options(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
             c.report(Code::fixpipe_conversion, c.at(op, stmt, 0),
                      "a split over both vector cores does not convert: " + std::string(language_name(src->type.dtype)) + " to " + std::string(language_name(*to)));
         if (split && c.given(op, "scale")) c.report(Code::scale_rule, stmt.at, "scale= does not go with a split over both vector cores");
-        if (c.given(op, "scale") && c.list(op, 2)) c.report(Code::option_lost, stmt.at, "with an offset the generated code ignores scale=");
+        if (c.given(op, "scale") && c.list(op, 2)) c.report(Code::option_lost, stmt.at, "with an offset the generated code ignores scale=").fix =
+            Fix{"move without an offset into a tile of its own, or scale in a store", {}};
     } else if (c.given(op, "relu_pre_mode") && c.enumerator<isa::AtomicType>(op, "atomic") == isa::AtomicType::add) {
-        c.report(Code::option_lost, stmt.at, "with relu_pre_mode= the generated code ignores atomic=");
+        c.report(Code::option_lost, stmt.at, "with relu_pre_mode= the generated code ignores atomic=").fix =
+            Fix{"move to UB with relu_pre_mode=, then store from there with atomic=", {}};
     }
 }
 

@@ -32,9 +32,9 @@ void add_part(Plan& plan, const TileView& dst, const TileView& src, bool transpo
     t.dst_row = dr, t.dst_col = dc, t.src_row = sr, t.src_col = sc, t.rows = rows, t.cols = cols;
 }
 
-Plan insert_plan(const Call& c, std::int64_t row, std::int64_t col) {
+Plan insert_plan(const Call& c, const TileView& dst, std::int64_t row, std::int64_t col) {
     Plan plan;
-    const TileView dst = c.view(0), src = c.view(1);
+    const TileView src = c.view(1);
     const bool transposed = src.value->type->layout == isa::Layout::nz && dst.value->type->layout == isa::Layout::zn;
     const std::int64_t rows = transposed ? src.cols : src.rows, cols = transposed ? src.rows : src.cols;
     // The destination is seen as the NZ tile whose bytes it has: the offset counts in the source's rows and columns.
@@ -50,15 +50,18 @@ Plan insert_plan(const Call& c, std::int64_t row, std::int64_t col) {
     return plan;
 }
 
+/// The destination in the UB of one of the block's vector cores.
+TileView vector_view(const Call& c, int subblock) {
+    const int place = c.machine.vector(subblock);
+    if (place < 0) c.refuse("the block has no AIV" + std::to_string(subblock) + " program to receive the tile");
+    return c.view(c.tile(0), place);
+}
+
 Plan acc_to_vec(const Call& c, const TileView& src, std::int64_t row, std::int64_t col, bool extract) {
     Plan plan;
     const TileValue& d = c.tile(0);
     const auto mode = isa::AccToVecMode(c.choice(Key::acc_to_vec_mode, int(isa::AccToVecMode::single_vec0)));
-    auto vec = [&](int subblock) {
-        const int place = c.machine.vector(subblock);
-        if (place < 0) c.refuse("the block has no AIV" + std::to_string(subblock) + " program to receive the tile");
-        return c.view(d, place);
-    };
+    auto vec = [&](int subblock) { return vector_view(c, subblock); };
     const std::int64_t m = extract ? d.valid_rows : src.rows, n = extract ? d.valid_cols : src.cols;
     if (mode == isa::AccToVecMode::single_vec0 || mode == isa::AccToVecMode::single_vec1) {
         plan.fixpipe = true;
@@ -93,11 +96,17 @@ Plan move_plan(const Call& c) {
                               (s.layout == isa::Layout::zn && d.layout == isa::Layout::nz);
     const bool to_l0 = d.memory == MemorySpace::left || d.memory == MemorySpace::right;
     bool extract = has_offset && d.shape[0] <= s.shape[0] && d.shape[1] <= s.shape[1];
-    if (has_offset && !extract) return insert_plan(c, row, col);
-    if (s.memory == MemorySpace::vec && d.memory == MemorySpace::mat && !extract) return insert_plan(c, 0, 0);
+    if (from_acc && d.memory == MemorySpace::vec) {
+        if (!has_offset || extract) return acc_to_vec(c, c.view(1), row, col, extract);
+        // The whole accumulator lands inside a larger tile of AIV0; it converts on the way like one that lands alone.
+        Plan plan = insert_plan(c, vector_view(c, 0), row, col);
+        plan.fixpipe = true;
+        return plan;
+    }
+    if (has_offset && !extract) return insert_plan(c, c.view(0), row, col);
+    if (s.memory == MemorySpace::vec && d.memory == MemorySpace::mat && !extract) return insert_plan(c, c.view(0), 0, 0);
 
     const TileView src = c.view(1);
-    if (from_acc && d.memory == MemorySpace::vec) return acc_to_vec(c, src, row, col, extract);
     Plan plan;
     const TileView dst = c.view(0);
     // Shapes that are each other's transpose: the same bytes under exchanged axes.
@@ -167,7 +176,7 @@ void run(Call& c, const Plan& plan) {
 Plan insert_of(const Call& c) {
     const auto& at = c.operand(2).list;
     if (at.size() != 2) c.refuse("insert takes two offsets");
-    return insert_plan(c, at[0].integer, at[1].integer);
+    return insert_plan(c, c.view(0), at[0].integer, at[1].integer);
 }
 
 } // namespace

@@ -240,10 +240,46 @@ def test_insertion_and_extraction_move_single_blocks():
         equal(out, wanted)
 
 
+@pytest.mark.parametrize("to", ["FP32", "FP16"])
+def test_an_accumulator_lands_inside_a_larger_tile(to):
+    rng = np.random.default_rng(5)
+    host = {"FP32": np.float32, "FP16": np.float16}[to]
+    for row, col in ((0, 0), (16, 32), (3, 48)):
+        a, b = rng.integers(-4, 5, (16, 32)).astype(np.float16), rng.integers(-4, 5, (32, 16)).astype(np.float16)
+        out = np.ones((32, 64), host)
+        text = HEAD.format(params=f"a: pl.Tensor[[16, 32], pl.DT_FP16], b: pl.Tensor[[32, 16], pl.DT_FP16], c: pl.Tensor[[32, 64], pl.DT_{to}]")
+        text += CUBE.format(m=16, k=32, n=16, kb=32, t="FP16", acc="FP32", a_layout="", b_layout="")
+        text += f"""    v = pl.make_tile_group(type=pl.TileType(shape=[32, 64], dtype=pl.DT_{to}), addrs=0, mutex_ids=[8])
+    with pl.section_vector():
+        pl.expands(v[0], 0.0)
+        pl.system.set_cross_core(pipe=pl.PipeType.V, event_id=0)
+    with pl.section_cube():
+        am, bm, al, bl, acc = a_l1.next(), b_l1.next(), a_l0.next(), b_l0.next(), acc_l0.next()
+        pl.load(am, a, [0, 0])
+        pl.load(bm, b, [0, 0])
+        pl.move(al, am)
+        pl.move(bl, bm)
+        pl.matmul(acc, al, bl)
+        pl.system.wait_cross_core(pipe=pl.PipeType.FIX, event_id=0)
+        pl.move(v[0], acc, [{row}, {col}])
+        pl.system.set_cross_core(pipe=pl.PipeType.FIX, event_id=1)
+    with pl.section_vector():
+        pl.system.wait_cross_core(pipe=pl.PipeType.MTE3, event_id=1)
+        if pl.get_subblock_idx() == 0:
+            pl.store(c, v[0], [0, 0])
+"""
+        launch(text, a, b, out)
+        wanted = np.zeros((32, 64), host)
+        wanted[row:row + 16, col:col + 16] = a.astype(np.float32) @ b.astype(np.float32)
+        equal(out, wanted)
+
+
 E4M3 = np.array([(-1.0 if c & 0x80 else 1.0) * ((c & 7) * 2.0 ** -9 if (c >> 3) & 15 == 0 else (1 + (c & 7) / 8) * 2.0 ** (((c >> 3) & 15) - 7)) for c in range(256)])
 
 
-def test_mx_products():
+@pytest.mark.parametrize("order", [False, True], ids=["default axes", "order="])
+def test_mx_products(order):
+    """With `order=` the scales lie between others along a further axis; rows and pairs are found by the axes that are named."""
     for seed in range(2):
         rng = np.random.default_rng(seed)
         m, k, n = 16 * int(rng.integers(1, 4)), 64 * int(rng.integers(1, 3)), 16 * int(rng.integers(1, 4))
@@ -251,6 +287,13 @@ def test_mx_products():
         ea, eb = (rng.integers(120, 134, s).astype(np.uint8) for s in ((m, k // 32), (k // 32, n)))
         sa = np.ascontiguousarray(ea.reshape(m, k // 64, 2))
         sb = np.ascontiguousarray(eb.reshape(k // 64, 2, n).transpose(0, 2, 1))
+        load_a = load_b = "[0, 0, 0]"
+        shape_a, shape_b = [m, k // 64, 2], [k // 64, n, 2]
+        if order:
+            shape_a, shape_b, load_a, load_b = [m, 3, k // 64, 2], [k // 64, 3, n, 2], "[0, 1, 0, 0], order=[0, 2]", "[0, 2, 0, 0], order=[0, 2]"
+            mixed_a, mixed_b = (rng.integers(0, 255, s).astype(np.uint8) for s in (shape_a, shape_b))
+            mixed_a[:, 1], mixed_b[:, 2] = sa, sb
+            sa, sb = mixed_a, mixed_b
         out = np.zeros((m, n), np.float32)
         memory = "target_memory=pl.MemorySpace."
         tiles = [("am", [m, k], "FP8E4M3FN", memory + "Mat", "0x0"), ("bm", [k, n], "FP8E4M3FN", memory + "Mat", "0x10000"),
@@ -259,14 +302,14 @@ def test_mx_products():
                  ("al", [m, k], "FP8E4M3FN", memory + "Left", "0x0"), ("bl", [k, n], "FP8E4M3FN", memory + "Right", "0x0"),
                  ("sal", [m, k // 32], "FP8E8M0", memory + "ScaleLeft", "0x0"), ("sbl", [k // 32, n], "FP8E8M0", memory + "ScaleRight", "0x0"),
                  ("acc", [m, n], "FP32", memory + "Acc", "0x0")]
-        text = HEAD.format(params=f"a: pl.Tensor[[{m}, {k}], pl.DT_FP8E4M3FN], b: pl.Tensor[[{k}, {n}], pl.DT_FP8E4M3FN], sa: pl.Tensor[[{m}, {k // 64}, 2], pl.DT_FP8E8M0], "
-                                  f"sb: pl.Tensor[[{k // 64}, {n}, 2], pl.DT_FP8E8M0], c: pl.Tensor[[{m}, {n}], pl.DT_FP32]")
+        text = HEAD.format(params=f"a: pl.Tensor[[{m}, {k}], pl.DT_FP8E4M3FN], b: pl.Tensor[[{k}, {n}], pl.DT_FP8E4M3FN], sa: pl.Tensor[{shape_a}, pl.DT_FP8E8M0], "
+                                  f"sb: pl.Tensor[{shape_b}, pl.DT_FP8E8M0], c: pl.Tensor[[{m}, {n}], pl.DT_FP32]")
         text += "".join(f"    {name} = pl.make_tile(pl.TileType(shape={shape}, dtype=pl.DT_{t}, {where}), addr={addr})\n" for name, shape, t, where, addr in tiles)
-        text += """    with pl.section_cube():
+        text += f"""    with pl.section_cube():
         pl.load(am, a, [0, 0])
         pl.load(bm, b, [0, 0])
-        pl.load(sam, sa, [0, 0, 0])
-        pl.load(sbm, sb, [0, 0, 0])
+        pl.load(sam, sa, {load_a})
+        pl.load(sbm, sb, {load_b})
         pl.system.bar_all()
         pl.move(al, am)
         pl.move(bl, bm)
