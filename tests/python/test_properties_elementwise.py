@@ -139,6 +139,48 @@ def test_fused_forms():
         equal(results["axpied"], exact.astype(f) if dtype == "FP32" else exact.astype(np.float32).astype(f))
 
 
+def test_fused_forms_with_a_cast():
+    for seed, (dtype, to) in enumerate([("FP32", "FP16"), ("FP16", "FP32"), ("FP32", "INT32")]):
+        rng = np.random.default_rng(seed)
+        shape, valid = region(rng, 16)
+        a, b, c = (numbers(rng, dtype, valid) for _ in range(3))
+        f, g = HOST[dtype], HOST[to]
+        results = {name: np.zeros(valid, g) for name in ("added", "subtracted", "multiplied")}
+        plain = {name: np.zeros(valid, f) for name in ("relued", "folded", "carried")}
+        t = Tiles()
+        for name, array in (("a", a), ("a2", a), ("a3", a), ("a4", a), ("a5", a), ("b", b), ("c", c)):
+            t.tile(name, dtype, shape, valid, load=array)
+        for name, array in results.items():
+            t.tile(name, to, shape, valid, store=array)
+        for name, array in plain.items():
+            t.tile(name, dtype, shape, valid, load=c, store=array)
+        options = f"target_type=pl.DT_{to}, mode=pl.RoundMode.CAST_RINT"
+        t.run(f"pl.add_relu_cast(added, a, b, {options})", f"pl.sub_relu_cast(subtracted, a2, b, {options})", f"pl.mul_cast(multiplied, a3, b, {options})",
+              "pl.sub_relu(relued, a4, b)", "pl.fused_mul_add_relu(folded, a5, b)", "pl.addc(carried, b, c, b)")
+        def cast(values):
+            return (np.rint(values) if "INT" in to else values).astype(g)
+        equal(results["added"], cast(np.maximum((wide(a) + wide(b)).astype(f), f(0))))
+        equal(results["subtracted"], cast(np.maximum((wide(a) - wide(b)).astype(f), f(0))))
+        equal(results["multiplied"], cast((wide(a) * wide(b)).astype(f)))
+        equal(plain["relued"], np.maximum((wide(a) - wide(b)).astype(f), f(0)))
+        equal(plain["folded"], np.maximum((wide((wide(c) * wide(a)).astype(f)) + wide(b)).astype(f), f(0)))
+        equal(plain["carried"], (wide((wide(b) + wide(c)).astype(f)) + wide(b)).astype(f))
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "UINT16", "INT32"])
+def test_exclusive_or(dtype):
+    rng = np.random.default_rng(BITS[dtype])
+    shape, valid = region(rng, BITS[dtype])
+    a, b, out = numbers(rng, dtype, valid), numbers(rng, dtype, valid), np.zeros(valid, HOST[dtype])
+    t = Tiles()
+    for name, array in (("a", a), ("b", b)):
+        t.tile(name, dtype, shape, valid, load=array)
+    t.tile("scratch", dtype, shape, valid)
+    t.tile("out", dtype, shape, valid, store=out)
+    t.run("pl.xor(out, a, b, scratch)")
+    equal(out, a ^ b)
+
+
 EXPANDS = {"expand_max": maximum, "expand_min": np.minimum, "expand_mul": np.multiply, "expand_sub": np.subtract, "expand_div": np.divide}
 
 
