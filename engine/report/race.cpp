@@ -62,7 +62,7 @@ std::string to_text(const Race& r, Language language) {
     if (!p.order.empty()) out += wrapped(pad(zh ? "次序" : "order", 10) + said(p.order, language), 10);
     if (!p.luck.empty()) out += wrapped(pad(zh ? "后果" : "luck", 10) + said(p.luck, language), 10);
     for (std::size_t i = 0; i < p.fix.size(); ++i) out += wrapped(pad(zh ? (i ? "或者" : "修改") : i ? "or" : "fix", 10) + said(p.fix[i], language), 10);
-    for (std::size_t i = 0; i < r.same.size(); ++i) out += wrapped(pad(i ? "" : zh ? "同类" : "same", 10) + r.same[i], 10);
+    for (std::size_t i = 0; i < r.same.size(); ++i) out += wrapped(pad(i ? "" : zh ? "同类" : "same", 10) + said(r.same[i], language), 10);
     const std::size_t shown = std::min(r.pairs.size(), std::size_t(6));
     for (std::size_t i = 1; i < shown; ++i) out += wrapped(pad(i != 1 ? "" : zh ? "另有" : "also", 10) + sentence(r.pairs[i], zh), 10);
     if (r.pairs.size() > shown) out += pad("", 10) + (zh ? "还有 " : "and ") + std::to_string(r.pairs.size() - shown) + (zh ? " 处\n" : " more\n");

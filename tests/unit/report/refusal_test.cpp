@@ -136,6 +136,8 @@ TEST_CASE("free sentences of findings are told in Chinese too", "[report]") {
     CHECK(zh("set a flag V to MTE3 after the first and wait for it before the second, or give both tiles the same mutex id") ==
           "在前一个之后 set 一个 V 到 MTE3 的 flag，在后一个之前等待它；或者给两个 tile 相同的 mutex id");
     CHECK(zh("late(AIV0.MTE2) turns the two round: out differs in 64 bytes") == "late(AIV0.MTE2) 使两者颠倒：out 有 64 个字节不同");
+    CHECK(zh("cross-core id 4 from AIV0 is 2 at the end: set 2 times, awaited 0") == "来自 AIV0 的跨核 id 4 在结束时为 2：set 2 次，wait 0 次");
+    CHECK(zh("6 pairs (tasks 0 and 0, tasks 1 and 1), reported once") == "共 6 对（tasks 0 and 0, tasks 1 and 1），只报告一次");
     CHECK(zh("a sentence that no row knows") == "a sentence that no row knows");
     CHECK(zh("") == "");
 }
