@@ -13,6 +13,7 @@ import pypto_pro.language as pl
 from pypto_pro.language import Vf as vf
 
 LENGTH, WIDTH, TILE = 2048, 128, 128
+LIMIT_S = 3.0
 HALF = TILE // 2
 SCALE = 1.0 / math.sqrt(WIDTH)
 SCORES, PRODUCT, SUM, SCRATCH, P_PLAIN, P_NZ, RESULT, ROWS = 0x0, 0x8000, 0x10000, 0x18000, 0x20000, 0x24000, 0x28000, 0x2C000
