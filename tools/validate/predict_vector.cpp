@@ -89,6 +89,7 @@ std::optional<Predicted> copy_row(const Measured& m, std::string& why) {
             return std::nullopt;
         }
         c.everything = c.past_l2 = true;
+        c.least_bytes = int(chip.constant("l2_line_bytes")) / 2; // half a line at a time: T18-23 reaches half of the streaming rate
     } else {
         c.reads = p.at("reads");
     }

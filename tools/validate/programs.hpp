@@ -71,6 +71,7 @@ struct Copy {
     int tile_rows = 64, tile_columns = 1024, reads = 1, cores = 48, element_bytes = 2;
     bool to_l1 = false, sliced = false;                   // sliced: all reads of one quarter of the columns before the next
     bool everything = false, past_l2 = false;             // everything: each core reads all of it; past_l2: nothing is reused
+    int least_bytes = 0;                                  // that HBM delivers for a row past L2
 };
 execute::Record copy(const Copy& c);
 

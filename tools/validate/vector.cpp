@@ -65,6 +65,10 @@ execute::Record copy(const Copy& c) {
                 std::int64_t row = t / wide * c.tile_rows, column = first + t % wide * c.tile_columns;
                 std::int64_t height = std::min<std::int64_t>(c.tile_rows, c.rows - row), width = std::min<std::int64_t>(c.tile_columns, last - column);
                 std::int64_t own = c.past_l2 ? core * c.rows * c.columns * c.element_bytes : 0; // as if nobody else had read it
+                if (c.past_l2 && width * c.element_bytes < c.least_bytes) { // no other tile finds the rest of what came
+                    b.load(c.to_l1, own * c.least_bytes / (width * c.element_bytes) + t * height * c.least_bytes, height * c.least_bytes).scalar_before = scalar_work;
+                    continue;
+                }
                 b.load(c.to_l1, own + (row * c.columns + column) * c.element_bytes, height * width * c.element_bytes, int(width * c.element_bytes),
                        int(c.columns * c.element_bytes))
                     .scalar_before = scalar_work;
