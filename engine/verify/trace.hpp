@@ -26,7 +26,7 @@ struct Event {
     std::int8_t set_pipe = 0, wait_pipe = 0; // flags
     std::uint8_t mode = 0;         // cross-core mode, or the core type of sync_all
     std::uint8_t lock_count = 0;
-    std::array<std::int8_t, 8> locks{};
+    std::array<std::int8_t, machine::most_locks> locks{};
     std::int16_t id = -1;          // event, flag or lock id
     bool unit_matmul = false, unit_store = false, unit_final = false; // unit flag users
     std::int64_t unit = -1;        // its Acc address
