@@ -13,9 +13,9 @@ def sites(text: str) -> int:
 
 WORDS = {
     "en": {"panel": "PROVEN  relu_matmul  preload 2", "proven": "PROVEN  sync plan of relu_matmul", "shape": "preload 2: ring depth 4, drain beats 3",
-           "faster": r"([\d.]+) times faster than preload 0", "predicted": "PREDICTED", "refused": "REFUSED"},
+           "faster": r"([\d.]+) times faster than preload 0", "predicted": "PREDICTED", "refused": "REFUSED", "slots": "`p` needs 3 slots"},
     "zh": {"panel": "已证明  relu_matmul  preload 2", "proven": "已证明 relu_matmul 的同步计划", "shape": "preload 2：环深 4，排空拍 3",
-           "faster": r"相对 preload 0 提速 ([\d.]+) 倍", "predicted": "预测", "refused": "已拒绝"},
+           "faster": r"相对 preload 0 提速 ([\d.]+) 倍", "predicted": "预测", "refused": "已拒绝", "slots": "`p` 需要 3 个槽位"},
 }
 
 
@@ -35,6 +35,6 @@ def check(shown: Any, language: str) -> None:
     assert words["predicted"] in shown.cell("%pto_profile").text
 
     refused = shown.cell("preload=3").text
-    assert refused.startswith(words["refused"]) and "K41" in refused and "`p` needs 3 slots" in refused
+    assert refused.startswith(words["refused"]) and "K41" in refused and words["slots"] in refused
 
     assert "output unchanged: True" in shown.cell("edited").text
