@@ -166,7 +166,11 @@ void settle_computed(Frame& f, const Instr& i, int width, F&& compute);
 /// The lanes of a mask as bytes 0 or 1.
 void lanes_of(const Mask& m, int width, std::uint8_t* chosen);
 /// Is every lane selected? `at`: bytes into the lane, where a narrower value in it is what counts.
-bool all_lanes(const Mask& m, int width, int at = 0);
+inline bool all_lanes(const Mask& m, int width, int at = 0) {
+    constexpr std::uint64_t significant[9] = {0, ~0ull, 0x5555555555555555ull, 0, 0x1111111111111111ull, 0, 0, 0, 0x0101010101010101ull};
+    const std::uint64_t wanted = significant[width] << at;
+    return (m.bits[0] & m.bits[1] & m.bits[2] & m.bits[3] & wanted) == wanted;
+}
 void spread_known(Vector& to, const Vector& a);
 Mask mask_of_lanes(const std::uint8_t* chosen, int width);
 inline int lane_width(DType t) { return isa::bits(t) < 8 ? 1 : isa::bits(t) / 8; }

@@ -5,6 +5,7 @@
 #include "engine/execute/numerics/convert.hpp"
 #include "engine/execute/rows.hpp"
 
+#include <bit>
 #include <cstring>
 
 namespace pto::execute::registers {
@@ -13,6 +14,7 @@ namespace {
 using isa::LaneFn;
 
 std::uint64_t element_of(const Cell& c, DType t) {
+    if (t == DType::fp32) return std::bit_cast<std::uint32_t>(num::canonical(float(c.real)));
     Scalar s;
     if (isa::is_float(t))
         s.dtype = DType::fp32, s.real = c.real;
@@ -21,16 +23,8 @@ std::uint64_t element_of(const Cell& c, DType t) {
     return pattern_of(s, t);
 }
 
-/// Shadow of a lane result: known where every source is, or where the lane was not selected (zero, or the old lane).
-void known_of(Frame& f, const Instr& i, int width, std::initializer_list<const Vector*> sources) {
+void known_by_byte(Frame& f, const Instr& i, int width, std::initializer_list<const Vector*> sources) {
     Vector& d = f.vectors[std::size_t(i.d0)];
-    bool full = true;
-    for (const Vector* s : sources) full &= s->full;
-    if (i.merging && i.m >= 0) full &= d.full;
-    if (full || !f.check) {
-        d.full = true;
-        return;
-    }
     std::uint8_t chosen[vector_bytes];
     if (i.m >= 0) lanes_of(f.masks[std::size_t(i.m)], width, chosen);
     for (int b = 0; b < vector_bytes; ++b) {
@@ -45,16 +39,27 @@ void known_of(Frame& f, const Instr& i, int width, std::initializer_list<const V
     d.full = false;
 }
 
-const Vector& source(Frame& f, const Instr& i, std::int16_t place) {
+/// Shadow of a lane result: known where every source is, or where the lane was not selected (zero, or the old lane).
+inline void known_of(Frame& f, const Instr& i, int width, std::initializer_list<const Vector*> sources) {
+    Vector& d = f.vectors[std::size_t(i.d0)];
+    bool full = !(i.merging && i.m >= 0) || d.full;
+    for (const Vector* s : sources) full &= s->full;
+    if (full || !f.check)
+        d.full = true;
+    else
+        known_by_byte(f, i, width, sources);
+}
+
+void say_unwritten(Frame& f, const Instr& i) {
+    Place p = Findings::place_of(f.call->self);
+    p.at = i.at;
+    f.call->findings->say(HazardKind::uninitialised_register, false, p,
+                          f.call->site.name + ": " + std::string(i.row->name) + " reads a register that nothing has written",
+                          "assign the register first");
+}
+inline const Vector& source(Frame& f, const Instr& i, std::int16_t place) {
     const Vector& v = f.vectors[std::size_t(place)];
-    if (!v.written && f.check) {
-        Place p = Findings::place_of(f.call->self);
-        p.at = i.at;
-        f.call->findings->say(HazardKind::uninitialised_register, false, p,
-                              f.call->site.name + ": " + std::string(i.row->name) +
-                                  " reads a register that nothing has written",
-                              "assign the register first");
-    }
+    if (!v.written && f.check) say_unwritten(f, i);
     return v;
 }
 

@@ -70,13 +70,6 @@ void Runs::flush() {
 
 // ---------------------------------------------------------------- masks and results
 
-bool all_lanes(const Mask& m, int width, int at) {
-    static constexpr std::uint64_t significant[9] = {0, ~0ull, 0x5555555555555555ull, 0, 0x1111111111111111ull, 0,
-                                                     0, 0,     0x0101010101010101ull};
-    const std::uint64_t wanted = significant[width] << at;
-    return (m.bits[0] & wanted) == wanted && (m.bits[1] & wanted) == wanted && (m.bits[2] & wanted) == wanted &&
-           (m.bits[3] & wanted) == wanted;
-}
 void lanes_of(const Mask& m, int width, std::uint8_t* chosen) {
     const int per_word = 64 / width;
     for (int w = 0; w < 4; ++w) {
