@@ -49,7 +49,7 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
     require_sizes({{"m", g.m}, {"n", g.n}, {"k", g.k}, {"baseM", g.base_m}, {"baseN", g.base_n}, {"baseK", g.base_k}, {"stepK", g.step_k}, {"cores", g.cores}});
     if (std::sscanf(grid.c_str(), "%dx%d", &g.grid_m, &g.grid_n) != 2 || g.grid_m * g.grid_n != g.cores) grid_of(g, begins(m.table, "T11") || m.table == "T13");
     std::string variant = text(p, "variant");
-    g.unit_flag = contains(variant, "unitFlag") || variant == "unitflag" || contains(variant, "Scenario 2") || m.kernel == "matmul_gelu";
+    g.unit_flag = contains(variant, "unitFlag") || variant == "unitflag" || contains(variant, "Scenario") || m.kernel == "matmul_gelu";
     if (contains(variant, "depth 4")) g.step_k = 2; // K panels in rows of 256 bytes
     // The first steps of the tuning ladder, and the library's plain template, load one block at a time into one buffer.
     if ((begins(variant, "multi-core") && !contains(variant, "split-K")) || variant == "4x6" || variant == "2x12" || contains(variant, "1 core") || variant == "norm") {
@@ -66,6 +66,11 @@ Gemm gemm_of(const Measured& m, const machine::Chip& chip) {
         g.rows_first = true;
         if (g.mx_scales) g.scale_panels = begins(dtype, "mxfp4") ? 4 : 8;
     }
+    if (m.table == "T12") { // scales of four panels at once, but for the first case, which moves them in small pieces
+        g.b_order = Gemm::Order::columns;
+        g.scale_panels = contains(variant, "Case 1") ? 1 : 4;
+    }
+    if (m.kernel == "matmul_gelu") g.out_bytes = 4;
     if (begins(m.kernel, "conv2d")) g.b_order = Gemm::Order::blocks, g.rows_first = true;
     return g;
 }
