@@ -74,3 +74,12 @@ def test_the_verdict_reads_chinese_and_its_json_english(monkeypatch):
     made = xpto.compare(-a - 1, a + 1, k=4)
     assert "符号" in made.text() and "阈值" in made.text() and "一次" not in made.text().splitlines()[0]
     assert made.kind == "sign: the values are the negated reference"
+
+
+def test_the_settings_are_described_in_the_language_of_the_session(monkeypatch):
+    monkeypatch.setitem(config.values, "lang", "en")
+    assert "language of messages" in config.describe()
+    monkeypatch.setitem(config.values, "lang", "zh")
+    described = config.describe()
+    assert "提示信息的语言" in described and len(described.splitlines()) == len(config.values)
+    assert not re.search(r"chip to compile|seconds a launch", described)

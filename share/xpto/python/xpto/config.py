@@ -15,6 +15,13 @@ _KNOWN: dict[str, tuple[Any, tuple[Any, ...] | type, str]] = {
     "device": ("sim", str, "where kernels run: sim, host or npu:N; %pto_device says what the others lack"),
     "timeout": ("60", str, "seconds a launch on host or a card may take"),
 }
+_CHINESE = {
+    "target": "编译的目标芯片；留空：先看装饰器的 arch=，再看 PYPTOPRO_JIT_ARCH，最后 ascend950",
+    "check": "strict：未证明的一律拒绝；warn：编译并标记",
+    "lang": "提示信息的语言",
+    "device": "kernel 在哪里运行：sim、host 或 npu:N；%pto_device 说明其余还缺什么",
+    "timeout": "在 host 或卡上一次启动最多用多少秒",
+}
 
 values: dict[str, Any] = {key: os.environ.get(f"XPTO_{key.upper()}", default) for key, (default, _, _) in _KNOWN.items()}
 
@@ -62,5 +69,7 @@ def launch_options() -> dict[str, Any]:
 
 
 def describe() -> str:
+    from xpto import chinese
+    zh = chinese.chosen()
     width = max(map(len, _KNOWN))
-    return "\n".join(f"{key:<{width}}  {str(values[key]) or '(not set)':<10}  {text}" for key, (_, _, text) in _KNOWN.items())
+    return "\n".join(f"{key:<{width}}  {str(values[key]) or ('（未设置）' if zh else '(not set)'):<10}  {_CHINESE[key] if zh else text}" for key, (_, _, text) in _KNOWN.items())
