@@ -1,6 +1,8 @@
 /// Memories and element types, as the catalogue's rows say. Source: language 3, 8.2.
 #include "engine/check/context.hpp"
 
+#include "engine/machine/limits.hpp"
+
 #include <cmath>
 
 namespace pto::check {
@@ -76,11 +78,41 @@ void check_op(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     }
 }
 
+/// Every id that the tiles of one statement may carry is taken before it runs.
+void check_locks(Context& c, const ir::Stmt& stmt, const std::vector<ir::TileVarId>& tiles) {
+    if (!c.kernel.auto_mutex || tiles.size() <= 1) return;
+    std::set<std::int32_t> ids;
+    std::size_t most = 0; // a tile that may lie in several slots carries one slot's ids
+    for (ir::TileVarId t : tiles) {
+        std::size_t carries = 0;
+        for (ir::TileDeclId d : c.f[t].may_be)
+            for (const auto& slot : c.f[d].mutex) {
+                carries = std::max(carries, slot.size());
+                ids.insert(slot.begin(), slot.end());
+            }
+        most += carries;
+    }
+    most = std::min(most, ids.size());
+    if (most <= machine::most_locks) return;
+    c.report(Code::mutex_ids, stmt.at, "the tiles of this call carry up to " + std::to_string(most) + " mutex ids; one operation holds at most " + std::to_string(machine::most_locks)).fix =
+        Fix{"give tiles that are used together one id, or pass fewer of them", {}};
+}
+
 } // namespace
 
 void check_operands(Context& c) {
     each_statement(c.f.body, [&](const ir::Stmt& s) {
-        if (const auto* op = std::get_if<ir::Op>(&s.what)) check_op(c, *op, s);
+        std::vector<ir::TileVarId> tiles;
+        if (const auto* op = std::get_if<ir::Op>(&s.what)) {
+            check_op(c, *op, s);
+            for (const ir::OperandValue& o : op->operands) {
+                if (const auto* t = std::get_if<ir::TileVarId>(&o); t && t->valid()) tiles.push_back(*t);
+                if (const auto* l = std::get_if<ir::MixedList>(&o)) tiles.insert(tiles.end(), l->tiles.begin(), l->tiles.end());
+            }
+        } else if (const auto* call = std::get_if<ir::VectorCall>(&s.what)) {
+            tiles = call->tiles;
+        }
+        check_locks(c, s, tiles);
     });
 }
 

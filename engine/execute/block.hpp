@@ -55,8 +55,8 @@ struct Item {
     std::uint32_t tick = 0;
     std::int32_t row = -1; // in the core's record
     std::uint8_t lock_count = 0;
-    std::array<std::int32_t, 8> locks{};
-    std::array<std::array<std::uint32_t, pipes_per_core>, 8> need{}; // releases required of the other pipes
+    std::array<std::int32_t, machine::most_locks> locks{};
+    std::array<std::array<std::uint32_t, pipes_per_core>, machine::most_locks> need{}; // releases required of the other pipes
     bool has_issue_clock = false;
     Clock issue_clock;    // what the scalar unit had waited for when it issued this
     bool arrived = false; // sync_all: this core has been counted

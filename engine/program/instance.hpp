@@ -1,6 +1,7 @@
 #pragma once
 /// One operation with every operand known: what a core hands to a pipe at run time.
 
+#include "engine/machine/limits.hpp"
 #include "engine/program/program.hpp"
 
 #include <array>
@@ -62,7 +63,7 @@ struct OpInstance {
     isa::Pipe pipe = isa::Pipe::s;
     std::vector<OperandInstance> operands;       // as Op::operands; vector calls: tile arguments, then captures
     std::vector<OperandInstance> attributes;     // run-time keyword values (scale, event_id, pipe stay in stmt's attributes when constant)
-    std::array<std::int32_t, 8> locks{};         // mutex ids taken, ascending
+    std::array<std::int32_t, machine::most_locks> locks{}; // mutex ids taken, ascending
     std::uint8_t lock_count = 0;
     std::int32_t stage = -1;                     // index into CoreCode::stages, -1 outside stages
     std::int64_t task = -1;                      // task number, -1 when unknown

@@ -402,7 +402,7 @@ bool Sequencer::take_locks(OpInstance& out, const std::vector<ir::TileVarId>& ti
             auto* const end = out.locks.data() + out.lock_count;
             auto* const place = std::lower_bound(out.locks.data(), end, id);
             if (place != end && *place == id) continue;
-            if (out.lock_count == out.locks.size()) throw InternalError{"more than 8 mutex ids in one operation"};
+            if (out.lock_count == out.locks.size()) throw InternalError{"more mutex ids in one operation than the checker lets through"};
             std::copy_backward(place, end, end + 1);
             *place = id;
             ++out.lock_count;

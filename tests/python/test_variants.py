@@ -203,7 +203,7 @@ def test_every_field_that_cannot_be_tiling_data_is_named_once() -> None:
 
 
 @pytest.mark.parametrize("value, error, text", [
-    (2 ** 31, LaunchError, r"k\(n\): 2147483648 does not fit int32 \(-2147483648 to 2147483647\)"), (1.0, LaunchTypeError, "expected an int"),
+    (2 ** 32, LaunchError, r"k\(n\): 4294967296 does not fit int32 \(-2147483648 to 2147483647\)"), (-(2 ** 31) - 1, LaunchError, "does not fit int32"), (1.0, LaunchTypeError, "expected an int"),
     (None, LaunchTypeError, "expected an int"),
 ])
 def test_a_scalar_argument_fits_its_type(value, error, text) -> None:
@@ -212,6 +212,8 @@ def test_a_scalar_argument_fits_its_type(value, error, text) -> None:
     k(x, -5)
     k(x, np.uint8(250))
     assert x[0] == 250
+    k(x, 0xC0000000)  # the bits of -2.0f, as fixpipe factors are passed
+    assert x[0] == 0xC0000000 - 2 ** 32
     with pytest.raises(error, match=text):
         k(x, value)
 

@@ -108,9 +108,12 @@ def _scalar(param: Mapping[str, Any], value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, (int, bool)):
         raise LaunchTypeError(f"{where}: expected an int for {dtype}, got {type(value).__name__}")
     low, high = _range(dtype)
-    if not low <= value <= high:
+    # Bit patterns travel in signed types (an fp32's in an INT32), and -1 as all ones in unsigned ones: what fits the bits fits.
+    if not -(high + 1) // (2 if low == 0 else 1) <= value <= (high if low == 0 else 2 * high + 1):
         raise LaunchError(f"{where}: {value} does not fit {dtype} ({low} to {high})")
-    return {"kind": "scalar", "integer": _wrapped(int(value))}
+    bits = (high - low).bit_length()
+    value = int(value) & ((1 << bits) - 1)
+    return {"kind": "scalar", "integer": value - (1 << bits) if value > high else _wrapped(value)}
 
 
 def _range(dtype: str) -> tuple[int, int]:
