@@ -104,11 +104,23 @@ void Writer::declare_tensors() {
     }
 }
 
+/// The library asserts that a plain tile's rows (columns, where they run first) are whole blocks of 32 bytes. The language does not ask for it.
+void Writer::check_blocks(const ir::TileDecl& d) {
+    const bool by_columns = d.type.layout == isa::Layout::dn || d.type.shape[1] == 1;
+    if (!by_columns && d.type.layout != isa::Layout::nd) return;
+    const std::int64_t bytes = isa::bytes(d.type.dtype, d.type.shape[by_columns ? 0 : 1]);
+    if (bytes % 32 == 0) return;
+    warn(d.name + " is " + std::to_string(d.type.shape[0]) + " x " + std::to_string(d.type.shape[1]) + " " + std::string(isa::name(d.type.dtype)) + ": its " +
+             (by_columns ? "columns" : "rows") + " have " + std::to_string(bytes) + " bytes, and the card's library takes whole blocks of 32; declare it larger and set its valid shape",
+         d.at);
+}
+
 void Writer::declare_decls() {
     for (std::size_t i = 0; i < m_f.decls.size(); ++i) {
         const ir::TileDecl& d = m_f.decls[i];
         const Facts::Decl& fact = m_facts.decls[i];
         if (!fact.used) continue;
+        check_blocks(d);
         const std::string n = decl({std::int32_t(i)}), text = tile_type(d.type, fact.dynamic);
         auto [type, fresh] = m_tile_types.try_emplace(text, n + "Type");
         if (fresh) line("using " + type->second + " = " + text + ";");

@@ -53,6 +53,7 @@ class Writer {
     void declare_structs();
     void declare_tensors();
     void declare_decls();
+    void check_blocks(const ir::TileDecl& d);
     void declare_tiles();
     void declare_registers(const ir::Body& body);
     std::string stride_of(const ir::Tensor& t, std::size_t axis) const;    // row-major over the declared sizes

@@ -165,7 +165,9 @@ def run(program: Program, load: Any) -> list[Difference]:
     outputs = []
     for device in ("sim", "host"):
         out = program.out.copy()
-        kernel.launch((*program.inputs, out), {}, device=device)
+        done = kernel.launch((*program.inputs, out), {}, device=device)
+        if "[uninitialised]" in done.text():
+            raise RuntimeError("the program reads what nobody wrote: " + done.text().split("\n", 1)[0])
         outputs.append(out)
     rows = program.out.shape[0] // len(program.statements)
     found = []

@@ -231,6 +231,12 @@ def test_keys_are_compiled_in_parallel_and_stand_in_their_order(tmp_path: Path, 
     assert kernel.last is variants[-1].made
 
 
+def test_a_tile_that_the_library_refuses_is_no_release(tmp_path: Path) -> None:
+    kernel = load(tmp_path, SOURCE.replace("TileType([16, 64]", "TileType([16, 60]"))["scaled"]
+    with pytest.raises(PtoError, match="t is 16 x 60 fp32: its rows have 240 bytes, and the card's library takes whole blocks of 32"):
+        release.make(kernel, tmp_path / "out")
+
+
 def test_a_refused_key_is_named_and_stops_no_other(tmp_path: Path) -> None:
     space = load(tmp_path, SOURCE.replace("            if MASK == 1:\n                pl.add(a, a, 1.0)", "            if MASK == 1:\n                pl.add(a, a, nothing)"))
     made = release.make(space["scaled"], tmp_path / "p")

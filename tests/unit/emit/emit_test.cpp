@@ -160,3 +160,20 @@ TEST_CASE("numbers and names") {
     CHECK(has(text, "class class_ {"));
     CHECK(has(text, "class_s0.int_ = (-5);"));
 }
+
+TEST_CASE("a tile that the library's assertions refuse is named") {
+    auto said = [](isa::TileType t) {
+        FunctionBuilder b(isa::Core::vector);
+        b.op("expands", {b.slot(b.group("a", t, {0})), b.num(1)});
+        emit::Emitted whole;
+        text_of(b, ascend950(), &whole);
+        return whole.diagnostics.empty() ? std::string() : whole.diagnostics.front().message;
+    };
+    isa::TileType column = tile_type(5, 1, M::vec);
+    column.layout = isa::Layout::dn;
+    CHECK(has(said(column), "a is 5 x 1 fp32: its columns have 20 bytes"));
+    CHECK(has(said(tile_type(16, 12, M::vec)), "its rows have 48 bytes"));
+    column.shape[0] = 8;
+    CHECK(said(column).empty());
+    CHECK(said(tile_type(16, 16, M::vec)).empty());
+}

@@ -6,9 +6,14 @@ import hashlib
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Callable, Iterable
+from typing import Any, Callable, Iterable, Mapping
 
 from xpto import cache
+
+
+def unbuildable(emitted: Mapping[str, Any]) -> list[str]:
+    """What of a kernel's generated C++ no compiler can take, in words: statements without a form, tiles that the library's assertions refuse."""
+    return [x for x in emitted["lacking"] if "no C++ form" in x or "whole blocks of 32" in x]
 
 
 def root() -> Path:

@@ -48,7 +48,7 @@ def missing() -> list[str]:
 def build(emitted: Mapping[str, Any]) -> CardBuild:
     if lacking := missing():
         raise LaunchError("nothing can be compiled for a card:\n" + "\n".join("- " + x for x in lacking))
-    if lacking := [x for x in emitted["lacking"] if "no C++ form" in x]:
+    if lacking := builds.unbuildable(emitted):
         raise LaunchError("no C++ for this kernel:\n" + "\n".join("- " + x for x in lacking))
     compiler = toolchain.device_compiler()
     assert compiler is not None

@@ -66,7 +66,7 @@ def missing() -> list[str]:
 def refusals(emitted: Mapping[str, Any], compiler: str) -> list[str]:
     """What of a kernel has no host form; empty when it can be tried."""
     text = emitted["files"]["kernel.cpp"]
-    found = [x for x in emitted["lacking"] if "no C++ form" in x]
+    found = builds.unbuildable(emitted)
     if "bfloat16_t" in text and not _has_bf16(compiler):
         found.append("the kernel uses bfloat16, which this compiler has not (the simulator's headers would silently make it fp16): "
                      "g++ from 13 on, or clang with <stdfloat>")

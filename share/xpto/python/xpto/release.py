@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
 
-from xpto import release_manifest as manifests, release_texts as texts, tiling_keys
+from xpto import builds, release_manifest as manifests, release_texts as texts, tiling_keys
 from xpto.errors import PtoError
 
 COMPILE_SECONDS = 600
@@ -92,7 +92,7 @@ def compile_keys(kernel: Any, datatype: Mapping[str, Any] | None, static_shapes:
             v.refused = f"{first['file']}:{first['line']} {first['code']}: {first['message']}" if first else "refused"
             return v
         v.emitted = v.made.native.emitted()
-        if lacking := [x for x in v.emitted["lacking"] if "no C++ form" in x]:
+        if lacking := builds.unbuildable(v.emitted):
             v.refused = lacking[0]
         return v
 
