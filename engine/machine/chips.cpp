@@ -28,7 +28,7 @@ std::string_view name(Grade g) {
 
 const std::vector<std::string_view>& constant_names() {
     static const std::vector<std::string_view> names{
-        "hbm_bytes_per_us", "l2_bytes", "l2_line_bytes", "l2_bytes_per_us", "l2_write_bytes_per_us", "gm_row_cycles", "gm_row_cycles_vec", "hbm_row_bytes", "l2_write_backlog_bytes", "hbm_latency_cycles", "fix_elements_per_cycle",
+        "hbm_bytes_per_us", "l2_bytes", "l2_line_bytes", "l2_bytes_per_us", "l2_write_bytes_per_us", "gm_row_cycles", "gm_row_cycles_vec", "gm_store_row_cycles", "hbm_row_bytes", "l2_write_backlog_bytes", "hbm_latency_cycles", "fix_elements_per_cycle",
         "cross_core_latency_cycles", "sync_all_latency_cycles", "scalar_issue_cycles", "scalar_instruction_cycles", "lock_issue_cycles",
         "block_dispatch_cycles", "launch_us", "vector_issue_per_cycle", "vector_row_cycles", "partial_mask_cycles", "bank_clash_sources", "bank_clash_destination"};
     return names;

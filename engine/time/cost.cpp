@@ -61,7 +61,7 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
     m_issue = ticks_of_cycles(chip.constant("scalar_issue_cycles"));
     m_scalar = ticks_of_cycles(chip.constant("scalar_instruction_cycles"));
     m_lock = ticks_of_cycles(chip.constant("lock_issue_cycles"));
-    const Ticks row_mat = ticks_of_cycles(chip.constant("gm_row_cycles")), row_vec = ticks_of_cycles(chip.constant("gm_row_cycles_vec"));
+    const Ticks row_mat = ticks_of_cycles(chip.constant("gm_row_cycles")), row_vec = ticks_of_cycles(chip.constant("gm_row_cycles_vec")), row_store = ticks_of_cycles(chip.constant("gm_store_row_cycles"));
     m_vector_row = ticks_of_cycles(chip.constant("vector_row_cycles"));
     m_partial = ticks_of_cycles(chip.constant("partial_mask_cycles"));
     m_clash_sources = std::int64_t(chip.constant("bank_clash_sources") * 1024);
@@ -88,6 +88,7 @@ Costs::Costs(const execute::Record& record, const machine::Chip& chip, const std
                 if (key == "path.acc_vec_dual") s.elements_per_cycle *= 2; // each half at the full rate
             } else if (starts_with(key, "path.")) {
                 s.kind = key.size() > 3 && key.substr(key.size() - 3) == "_gm" ? Kind::store : Kind::transfer;
+                if (s.kind == Kind::store) s.each_row = row_store;
             } else if (starts_with(key, "cube.")) {
                 s.kind = Kind::cube;
                 std::sscanf(row->unit.c_str(), "%dx%dx%d", &s.block_m, &s.block_n, &s.block_k);
@@ -175,6 +176,7 @@ Cost Costs::of(const execute::CoreRecord& core, const execute::Row& row) const {
     case Kind::store:
         c.gm = c.writes_gm = true;
         c.busy = scaled(s, row.bytes);
+        if (row.row_bytes > 0 && row.k > row.row_bytes && row.row_bytes < row.bytes) c.busy += rows_of() * s.each_row; // rows that lie apart in GM
         break;
     case Kind::fix_store:
     case Kind::fix_move:

@@ -20,7 +20,7 @@ inline machine::Chip round_chip() {
         chip.timing[key].latency_cycles = 50;
         chip.timing[key].per_unit = {1, 10};
     }
-    for (const char* key : {"scalar_issue_cycles", "scalar_instruction_cycles", "lock_issue_cycles", "gm_row_cycles", "gm_row_cycles_vec", "hbm_row_bytes", "l2_write_backlog_bytes", "hbm_latency_cycles", "partial_mask_cycles", "vector_row_cycles"})
+    for (const char* key : {"scalar_issue_cycles", "scalar_instruction_cycles", "lock_issue_cycles", "gm_row_cycles", "gm_row_cycles_vec", "gm_store_row_cycles", "hbm_row_bytes", "l2_write_backlog_bytes", "hbm_latency_cycles", "partial_mask_cycles", "vector_row_cycles"})
         chip.constants[key].value = 0;
     chip.constants["cross_core_latency_cycles"].value = 30;
     chip.constants["sync_all_latency_cycles"].value = 200;
