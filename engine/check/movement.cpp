@@ -2,6 +2,7 @@
 #include "engine/check/context.hpp"
 
 #include "engine/isa/timing_key.hpp"
+#include "engine/isa/windows.hpp"
 
 namespace pto::check {
 namespace {
@@ -74,7 +75,7 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     }
     // Which of the tile's directions counts pairs: K, along the columns of A's scales and the rows of B's.
     const std::array<std::int64_t, 2> per{pair && tile->type.layout == isa::Layout::nn ? 2 : 1, pair && tile->type.layout == isa::Layout::zz ? 2 : 1};
-    bool by_tile = op.row->name == "load_tile" || op.row->name == "store_tile";
+    bool by_tile = isa::counts_whole_tiles(*op.row);
     for (int axis = 0; offsets && axis < rank; ++axis) {
         auto v = c.constant((*offsets)[std::size_t(axis)]);
         if (!v) continue;
@@ -346,7 +347,7 @@ void check_movement(Context& c) {
             break;
         case isa::Semantics::move:
             move(c, *op, s);
-            if (op->row->name == "move") fixpipe_options(c, *op, s);
+            if (isa::has_fixpipe_options(*op->row)) fixpipe_options(c, *op, s);
             break;
         case isa::Semantics::insert: insert(c, *op, s); break;
         case isa::Semantics::getval:

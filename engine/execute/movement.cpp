@@ -1,6 +1,8 @@
 /// Windows of global memory to tiles and back. Source: language 3.1, 3.2.
 #include "engine/execute/movement.hpp"
 
+#include "engine/isa/windows.hpp"
+
 #include <algorithm>
 
 namespace pto::execute {
@@ -20,8 +22,7 @@ Window window_of(const Call& c, int tensor_operand, int tile_operand, int offset
     if (int(offsets.size()) != t.rank)
         c.refuse(std::to_string(offsets.size()) + " offsets for a tensor of rank " + std::to_string(t.rank),
                  offsets_operand);
-    // load_tile and store_tile call their indices so: the two selected axes count whole tiles.
-    const bool whole_tiles = c.site.row->operands[std::size_t(offsets_operand)].name == "idx";
+    const bool whole_tiles = isa::counts_whole_tiles(*c.site.row);
     const bool pair = is_scale_pair(t, tile);
 
     Window w;

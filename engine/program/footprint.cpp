@@ -1,5 +1,7 @@
 #include "engine/program/footprint.hpp"
 
+#include "engine/isa/windows.hpp"
+
 #include <algorithm>
 
 namespace pto::program {
@@ -141,7 +143,7 @@ class Regions {
         if (const OperandInstance* order = attribute("order"); order && order->list.size() == 2)
             p = std::int32_t(order->list[0].integer), q = std::int32_t(order->list[1].integer);
         const OperandInstance* offsets = m_op.operands.size() > 2 ? &m_op.operands[2] : nullptr;
-        const bool by_tile = m_op.row->name == "load_tile" || m_op.row->name == "store_tile";
+        const bool by_tile = isa::counts_whole_tiles(*m_op.row);
         bool known = g.scalar.known && x.rank >= 1 && q >= 0 && q < x.rank && p < x.rank;
         std::int64_t element = 0, row = 0, col = 0;
         if (offsets)
