@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import operator
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from xpto.errors import CompileError, LaunchError, LaunchTypeError, PtoError
 
@@ -71,14 +72,31 @@ def why_refused(key_class: type) -> str:
         return ""
 
 
-def candidates(key_class: type) -> list[tuple[int, ...]]:
+MOST_COMBINATIONS = 100_000  # that are listed; a class may have any number of them
+
+
+def candidates(key_class: type) -> Iterator[tuple[int, ...]]:
     """Every combination of values in class order, the last field fastest."""
-    return list(itertools.product(*(f.values for f in fields_of(key_class))))
+    return itertools.product(*(f.values for f in fields_of(key_class)))
+
+
+def first_legal(key_class: type) -> dict[str, int]:
+    """The first key that is_valid accepts, among the first MOST_COMBINATIONS."""
+    names = [f.name for f in fields_of(key_class)]
+    for values in itertools.islice(candidates(key_class), MOST_COMBINATIONS):
+        if is_valid(key_class, values):
+            return dict(zip(names, values))
+    count = math.prod(len(f.values) for f in fields_of(key_class))
+    raise PtoError(f"{key_class.__name__}.is_valid refuses " + (f"the first {MOST_COMBINATIONS} of {count} keys: compile with the key that a launch names"
+                                                               if count > MOST_COMBINATIONS else "every key") + why_refused(key_class))
 
 
 def split(key_class: type) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
     """(legal, refused by is_valid) keys, both in the order of candidates()."""
     names = [f.name for f in fields_of(key_class)]
+    count = math.prod(len(f.values) for f in fields_of(key_class))
+    if count > MOST_COMBINATIONS:
+        raise PtoError(f"{key_class.__name__} has {count} combinations of values, and at most {MOST_COMBINATIONS} are listed: leave out values that no launch uses")
     legal, refused = [], []
     for values in candidates(key_class):
         (legal if is_valid(key_class, values) else refused).append(dict(zip(names, values)))

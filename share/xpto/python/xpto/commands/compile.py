@@ -58,7 +58,8 @@ def _one(kernel: Any, args: argparse.Namespace) -> tuple[dict[str, Any], Any, bo
     overrides = {k: getattr(args, k) for k in ("preload", "target", "check") if getattr(args, k) is not None}
     if "preload" in overrides and kernel.options.get("pipeline") is None:
         del overrides["preload"]
-    key = kernel.variants()[0] if kernel.options.get("tiling_key") else {}
+    from xpto import tiling_keys
+    key = tiling_keys.first_legal(kernel.options["tiling_key"]) if kernel.options.get("tiling_key") else {}
     made = kernel.compile(tiling_key=key, **overrides)
     data = made.to_json()
     data["name"], data["ok"] = kernel.__name__, made.ok
