@@ -62,15 +62,14 @@ void window(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
     if (scales && !store && !pair) {
         c.report(Code::mx_rule, c.at(op, stmt, tensor_at),
                  ticked(tensor->name) + " has rank " + std::to_string(rank) + (tensor->dims.back().dynamic ? " and a dynamic last axis" : " and a last axis of " + std::to_string(tensor->dims.back().size)) +
-                     "; scales are loaded from [M, K/64, 2] or [K/64, N, 2]");
+                     "; scales are loaded from [M, K/64, 2] or [K/64, N, 2], or with the first two axes exchanged by order=");
         return;
     }
     std::optional<std::array<int, 2>> axes = window_axes(c, op, stmt, rank, store);
     if (pair && axes && !c.given(op, "order")) axes = std::array{rank - 3, rank - 2};
-    if (pair && axes && (std::max((*axes)[0], (*axes)[1]) == rank - 1 || (*axes)[0] > (*axes)[1])) {
+    if (pair && axes && std::max((*axes)[0], (*axes)[1]) == rank - 1) {
         c.report(Code::window_order, stmt.at,
-                 "order [" + std::to_string((*axes)[0]) + ", " + std::to_string((*axes)[1]) + "] " +
-                     ((*axes)[0] > (*axes)[1] ? "descends; scales are not transposed" : "names the pair of scales, axis " + std::to_string(rank - 1)));
+                 "order [" + std::to_string((*axes)[0]) + ", " + std::to_string((*axes)[1]) + "] names the pair of scales, axis " + std::to_string(rank - 1));
         axes.reset();
     }
     // Which of the tile's directions counts pairs: K, along the columns of A's scales and the rows of B's.
