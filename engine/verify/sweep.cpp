@@ -290,6 +290,7 @@ std::optional<std::string> Verifier::prove(const Arrangement& a, const Policy& p
             why = sweep_group(a, policy, rhythms, groups, g, entries, exits, unsettled);
             entries.clear();
             for (auto& [key, trips] : exits) entries.push_back(trips);
+            std::sort(entries.begin(), entries.end()); // keys are hashes: their order would decide what the work limit cuts
         }
         m_period = 1, m_warm_up = 0;
         for (const Rhythm& r : rhythms) m_period = std::max(m_period, r.period), m_warm_up = std::max(m_warm_up, r.warm_up);
