@@ -1,5 +1,6 @@
 #include "engine/driver/compile.hpp"
 
+#include "engine/base/usual_fix.hpp"
 #include "engine/check/check.hpp"
 #include "engine/driver/chip_file.hpp"
 #include "engine/ir/walk.hpp"
@@ -168,6 +169,7 @@ Compiled compile(const syntax::KernelSource& source, syntax::Environment& names,
         options.apart ? options.apart(prove) : prove();
     }
     sort_by_position(c.diagnostics);
+    complete(c.diagnostics);
     c.timings.total_s = pass.since();
     return c;
 }

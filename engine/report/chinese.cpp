@@ -1,5 +1,7 @@
 #include "engine/report/chinese.hpp"
 
+#include "engine/base/usual_fix.hpp"
+
 #include <string_view>
 #include <vector>
 
@@ -154,6 +156,7 @@ void replace_all(std::string& text, std::string_view head, std::string_view with
 
 std::string said(const std::string& sentence, Language language) {
     if (language != Language::zh) return sentence;
+    if (const std::string_view fix = chinese_fix(sentence); !fix.empty()) return std::string(fix);
     // Iterations stand anywhere in a sentence: they are taken out and put at its end.
     std::string plain = sentence, tail;
     if (std::size_t at = plain.find(" (iteration "); at != std::string::npos)

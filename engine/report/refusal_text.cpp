@@ -71,7 +71,7 @@ std::string to_text(const Finding& f, const std::string& kernel, Language langua
     if (!f.fix.empty() && !f.fix_message.empty()) out += wrapped(pad("", 5) + said(f.fix_message, language), 5);
     first = true;
     for (const std::string& a : f.alternatives) {
-        out += wrapped(pad(first ? w.alternative : "", 5) + said(a, language), 5);
+        out += wrapped(pad(!first ? "" : f.fix.empty() ? w.fix : w.alternative, 5) + said(a, language), 5);
         first = false;
     }
     return fit(out);

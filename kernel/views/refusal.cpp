@@ -50,7 +50,11 @@ std::string finding_html(const Finding& f, const std::string& kernel, bool open,
     if (!f.fix.empty()) {
         out += "<b>" + std::string(zh ? "修改" : "fix") + "</b> " + escape(said(f.fix_message, options.language)) + "\n" + fix_table(f);
     }
-    for (const std::string& a : f.alternatives) out += "<b>" + std::string(zh ? "或者" : "or") + "</b> " + escape(said(a, options.language)) + "<br>\n";
+    bool only = f.fix.empty();
+    for (const std::string& a : f.alternatives) {
+        out += "<b>" + std::string(only ? (zh ? "修改" : "fix") : zh ? "或者" : "or") + "</b> " + escape(said(a, options.language)) + "<br>\n";
+        only = false;
+    }
     return out;
 }
 

@@ -20,7 +20,7 @@ constexpr int levels[] = {1024, 4096, 16384};
 enum Kind : std::uint8_t { bar_kind, paid_kind, free_kind, core_kind };
 
 void varint(std::string& out, std::uint64_t v) {
-    for (; v >= 128; v >>= 7) out += char(v & 127 | 128);
+    for (; v >= 128; v >>= 7) out += char((v & 127) | 128);
     out += char(v);
 }
 

@@ -1,7 +1,10 @@
+#include "engine/base/usual_fix.hpp"
 #include "engine/report/chinese.hpp"
 #include "engine/report/refusal.hpp"
 #include "engine/report/text.hpp"
 #include "tests/support/catch.hpp"
+
+#include <set>
 
 using namespace pto;
 using namespace pto::report;
@@ -140,4 +143,27 @@ TEST_CASE("free sentences of findings are told in Chinese too", "[report]") {
     CHECK(zh("6 pairs (tasks 0 and 0, tasks 1 and 1), reported once") == "共 6 对（tasks 0 and 0, tasks 1 and 1），只报告一次");
     CHECK(zh("a sentence that no row knows") == "a sentence that no row knows");
     CHECK(zh("") == "");
+}
+
+TEST_CASE("every rule of the language has something to do about it, in both languages") {
+    const std::set<std::string_view> at_the_place{"PTO-chip-file", "PTO-unknown-target", "PTO-preload-without-pipeline", "PTO-other-dialect", "PTO-none"};
+    int rules = 0;
+    for (std::uint16_t k = 0; k < std::uint16_t(Code::count); ++k) {
+        const CodeRow& r = row(Code(k));
+        const bool elsewhere = r.text.rfind("PTO-K", 0) == 0 || r.text.rfind("PTO-S", 0) == 0 || r.text.rfind("PTO-pipeline", 0) == 0 || r.name.rfind("verify_", 0) == 0 ||
+                               r.name.rfind("run_", 0) == 0 || r.name.rfind("emit_", 0) == 0;
+        if (elsewhere || at_the_place.count(r.text)) continue;
+        INFO(r.text);
+        const UsualFix* fix = usual_fix(Code(k));
+        REQUIRE(fix);
+        CHECK_FALSE(fix->english.empty());
+        CHECK(said(std::string(fix->english), Language::zh) == fix->chinese);
+        ++rules;
+    }
+    CHECK(rules > 100);
+    Diagnostics list{diagnose(Code::reduce_dim, {}, "dim is 3"), diagnose(Code::reduce_dim, {}, "dim is 4")};
+    list[1].advice.push_back("write dim=1");
+    complete(list);
+    CHECK(list[0].advice == std::vector<std::string>{"write dim=0 or dim=1"});
+    CHECK(list[1].advice == std::vector<std::string>{"write dim=1"});
 }
