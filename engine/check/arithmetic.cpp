@@ -13,7 +13,7 @@ enum class Sign : std::uint8_t { not_negative, may_be_negative, unknown };
 class Signs {
   public:
     explicit Signs(const ir::Function& f) : m_f(f) {
-        each_statement(f.body, [&](const ir::Stmt& s) {
+        ir::for_each_statement(f.body, [&](const ir::Stmt& s) {
             if (const auto* a = std::get_if<ir::Assign>(&s.what)) m_values[a->var.index].push_back(a->value);
             if (const auto* l = std::get_if<ir::Loop>(&s.what)) m_loops[l->var.index].push_back(l);
         });
@@ -181,7 +181,7 @@ void check_arithmetic(Context& c) {
                                      (e.op == ir::ExprOp::mod ? "keeps the sign of the dividend, Python that of the divisor" : "rounds toward zero, Python rounds down"));
         if (d.advice.empty() && e.op == ir::ExprOp::mod) d.advice.push_back("add a multiple of the divisor before %");
     };
-    each_statement(c.f.body, [&](const ir::Stmt& s) { each_expression(s, [&](ir::ExprId e) { visit(visit, e, false); }); });
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) { ir::for_each_expression(s, [&](ir::ExprId e) { visit(visit, e, false); }); });
 }
 
 } // namespace pto::check

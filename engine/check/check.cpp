@@ -8,7 +8,7 @@ std::vector<const ir::Stmt*> grid_barriers(const ir::Kernel& kernel) {
     std::vector<const ir::Stmt*> found;
     for (const std::optional<ir::Function>* side : {&kernel.cube, &kernel.vector})
         if (*side)
-            each_statement((*side)->body, [&](const ir::Stmt& s) {
+            ir::for_each_statement((*side)->body, [&](const ir::Stmt& s) {
                 const auto* op = std::get_if<ir::Op>(&s.what);
                 if (op && op->row->semantics == isa::Semantics::sync_all) found.push_back(&s);
             });

@@ -7,7 +7,7 @@ namespace pto::check {
 
 Context::Context(const ir::Kernel& kernel, const ir::Function& function, const machine::Chip& chip, Diagnostics& out)
     : kernel(kernel), f(function), chip(chip), m_out(out) {
-    each_statement(f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(f.body, [&](const ir::Stmt& s) {
         if (const auto* op = std::get_if<ir::Op>(&s.what); op && op->row->semantics == isa::Semantics::set_validshape && !op->operands.empty()) {
             if (const auto* t = std::get_if<ir::TileVarId>(&op->operands[0])) {
                 m_set_tiles.insert(t->index);

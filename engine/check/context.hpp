@@ -3,7 +3,7 @@
 
 #include "engine/check/check.hpp"
 
-#include "engine/check/each.hpp"
+#include "engine/ir/walk.hpp"
 
 #include <optional>
 #include <set>

@@ -104,7 +104,7 @@ void accumulators(Context& c) {
         if (t && t->type.memory == isa::MemorySpace::acc)
             for (ir::TileDeclId d : t->may_be) f(uses[d.index]);
     };
-    each_statement(c.f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
         const auto* op = std::get_if<ir::Op>(&s.what);
         if (!op) return;
         if (is_matmul(*op)) {
@@ -156,7 +156,7 @@ void accumulators(Context& c) {
 } // namespace
 
 void check_cube(Context& c) {
-    each_statement(c.f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
         const auto* op = std::get_if<ir::Op>(&s.what);
         if (!op || !is_matmul(*op)) return;
         shapes(c, *op, s);

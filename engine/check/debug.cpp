@@ -171,7 +171,7 @@ void dump(Context& c, const ir::Op& op, const ir::Stmt& stmt) {
 } // namespace
 
 void check_debug(Context& c) {
-    each_statement(c.f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
         const auto* op = std::get_if<ir::Op>(&s.what);
         if (!op) return;
         switch (op->row->semantics) {

@@ -127,7 +127,7 @@ class Pairing {
   public:
     explicit Pairing(Context& c) : c(c) {
         // Where one pair of pipes uses run-time ids, which of them is meant cannot be read off: count the pair as a whole.
-        each_statement(c.f.body, [&](const ir::Stmt& s) {
+        ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
             if (const auto* op = std::get_if<ir::Op>(&s.what); op && is_flag(*op) && !c.integer(*op, "event_id")) m_dynamic.insert(pipes(*op));
         });
     }
@@ -236,7 +236,7 @@ class Subcores {
         // What the cube does in INTRA_BLOCK mode: only that joins both vector cores. A unicast wait takes one of them, and may be met by a
         // set in either mode.
         Context cube(c.kernel, *c.kernel.cube, c.chip, m_unused);
-        each_statement(c.kernel.cube->body, [&](const ir::Stmt& s) {
+        ir::for_each_statement(c.kernel.cube->body, [&](const ir::Stmt& s) {
             const auto* op = std::get_if<ir::Op>(&s.what);
             if (!op || (op->row->semantics != Semantics::cross_set && op->row->semantics != Semantics::cross_wait)) return;
             if (cube.enumerator<Mode>(*op, "sync_mode").value_or(Mode::intra_block) != Mode::intra_block) return;
@@ -245,7 +245,7 @@ class Subcores {
         // Variables that hold something derived from the subcore's number.
         for (bool grown = true; grown;) {
             grown = false;
-            each_statement(c.f.body, [&](const ir::Stmt& s) {
+            ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
                 if (const auto* a = std::get_if<ir::Assign>(&s.what); a && depends(a->value)) grown = m_tainted.insert(a->var.index).second || grown;
             });
         }
@@ -269,7 +269,7 @@ class Subcores {
     /// Sets and waits in INTRA_BLOCK mode, by id and direction.
     std::map<std::pair<bool, std::int64_t>, std::pair<int, const ir::Stmt*>> flags(const ir::Body& inside) const {
         std::map<std::pair<bool, std::int64_t>, std::pair<int, const ir::Stmt*>> found;
-        each_statement(inside, [&](const ir::Stmt& s) {
+        ir::for_each_statement(inside, [&](const ir::Stmt& s) {
             const auto* op = std::get_if<ir::Op>(&s.what);
             if (!op || (op->row->semantics != Semantics::cross_set && op->row->semantics != Semantics::cross_wait)) return;
             if (c.enumerator<Mode>(*op, "sync_mode").value_or(Mode::intra_block) != Mode::intra_block) return;
@@ -282,19 +282,8 @@ class Subcores {
 
     void body(const ir::Body& stmts) {
         for (const ir::Stmt& s : stmts) {
-            if (const auto* branch = std::get_if<ir::Branch>(&s.what)) {
-                if (depends(branch->condition)) compare(*branch);
-                body(branch->then);
-                body(branch->otherwise);
-            } else if (const auto* loop = std::get_if<ir::Loop>(&s.what)) {
-                body(loop->body);
-            } else if (const auto* endless = std::get_if<ir::Forever>(&s.what)) {
-                body(endless->body);
-            } else if (const auto* stage = std::get_if<ir::StageScope>(&s.what)) {
-                body(stage->body);
-            } else if (const auto* helper = std::get_if<ir::HelperScope>(&s.what)) {
-                body(helper->body);
-            }
+            if (const auto* branch = std::get_if<ir::Branch>(&s.what); branch && depends(branch->condition)) compare(*branch);
+            ir::for_each_body(s, [&](const ir::Body& inside) { body(inside); });
         }
     }
 
@@ -322,7 +311,7 @@ class Subcores {
 } // namespace
 
 void check_flags(Context& c) {
-    each_statement(c.f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
         if (const auto* op = std::get_if<ir::Op>(&s.what)) ids(c, *op, s);
     });
     declared_locks(c);

@@ -101,7 +101,7 @@ void check_locks(Context& c, const ir::Stmt& stmt, const std::vector<ir::TileVar
 } // namespace
 
 void check_operands(Context& c) {
-    each_statement(c.f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(c.f.body, [&](const ir::Stmt& s) {
         std::vector<ir::TileVarId> tiles;
         if (const auto* op = std::get_if<ir::Op>(&s.what)) {
             check_op(c, *op, s);

@@ -17,11 +17,11 @@ struct Use {
 Use use_of(const Context& c, const ir::Stmt& stmt, ir::TileVarId tile) {
     Use u;
     ir::Body one{stmt};
-    each_statement(one, [&](const ir::Stmt& s) {
+    ir::for_each_statement(one, [&](const ir::Stmt& s) {
         u.binds = u.binds || binds(s, tile);
         if (const auto* op = std::get_if<ir::Op>(&s.what); op && op->row->semantics == isa::Semantics::set_validshape && !op->operands.empty())
             if (const auto* t = std::get_if<ir::TileVarId>(&op->operands[0])) u.shapes = u.shapes || *t == tile;
-        for (const TileAccess& a : tile_accesses(s))
+        for (const ir::TileAccess& a : ir::tile_accesses(s))
             if (a.tile == tile) {
                 u.reads = u.reads || isa::reads(a.role);
                 u.writes = u.writes || isa::writes(a.role);
@@ -49,19 +49,9 @@ class Order {
             if (const auto* op = std::get_if<ir::Op>(&s.what)) {
                 if (op->row->semantics == isa::Semantics::load) late_shape(stmts, i, *op);
                 if (op->row->semantics == isa::Semantics::clobbering) clobbered(stmts, i, *op);
-            } else if (const auto* branch = std::get_if<ir::Branch>(&s.what)) {
-                one_path(stmts, i, *branch);
-                body(branch->then);
-                body(branch->otherwise);
-            } else if (const auto* loop = std::get_if<ir::Loop>(&s.what)) {
-                body(loop->body);
-            } else if (const auto* endless = std::get_if<ir::Forever>(&s.what)) {
-                body(endless->body);
-            } else if (const auto* stage = std::get_if<ir::StageScope>(&s.what)) {
-                body(stage->body);
-            } else if (const auto* helper = std::get_if<ir::HelperScope>(&s.what)) {
-                body(helper->body);
             }
+            if (const auto* branch = std::get_if<ir::Branch>(&s.what)) one_path(stmts, i, *branch);
+            ir::for_each_body(s, [&](const ir::Body& inside) { body(inside); });
         }
     }
 

@@ -21,7 +21,7 @@ struct Program {
 
 Program uses(const ir::Function& f) {
     Program p;
-    each_statement(f.body, [&](const ir::Stmt& s) {
+    ir::for_each_statement(f.body, [&](const ir::Stmt& s) {
         const auto* op = std::get_if<ir::Op>(&s.what);
         if (!op) return;
         p.cleans = p.cleans || op->row->semantics == Semantics::cache;

@@ -27,6 +27,19 @@ template <class F> void for_each_statement(const Body& body, F&& f) {
     }
 }
 
+/// Calls f(body) for the bodies directly inside a statement that its core's scalar unit runs: not those of vector and SIMT functions.
+template <class F> void for_each_body(const Stmt& s, F&& f) {
+    std::visit(on{
+                   [&](const Loop& l) { f(l.body); },
+                   [&](const Forever& l) { f(l.body); },
+                   [&](const Branch& b) { f(b.then), f(b.otherwise); },
+                   [&](const StageScope& c) { f(c.body); },
+                   [&](const HelperScope& c) { f(c.body); },
+                   [](const auto&) {},
+               },
+               s.what);
+}
+
 /// Calls f(id) for each expression the statement itself holds (not those of nested statements), operands of an expression not
 /// included: follow Expr::a, b, c for these.
 template <class F> void for_each_expression(const Stmt& s, F&& f) {

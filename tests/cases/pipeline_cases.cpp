@@ -1,14 +1,11 @@
 /// Runs tests/cases/pipeline/*.case: `pipeline_cases [--update] [name part ...]`. Exit code 1 when a section differs.
 
 #include "engine/sync/advice.hpp"
-#include "tests/support/case_file.hpp"
+#include "tests/support/case_runner.hpp"
 #include "tests/support/pipeline_run.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <stdexcept>
 
 using namespace pto;
 using namespace pto::test;
@@ -76,50 +73,13 @@ std::string actual(const std::string& section, const PipelineRun& run) {
 } // namespace
 
 int main(int argc, char** argv) {
-    bool update = false;
-    std::vector<std::string> only;
-    for (int i = 1; i < argc; ++i)
-        if (std::string(argv[i]) == "--update") update = true;
-        else only.push_back(argv[i]);
-    std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::directory_iterator("tests/cases/pipeline"))
-        if (entry.path().extension() == ".case") paths.push_back(entry.path().string());
-    std::sort(paths.begin(), paths.end());
-    int failed = 0, ran = 0;
-    for (const std::string& path : paths) {
-        if (!only.empty() && std::none_of(only.begin(), only.end(), [&](const std::string& o) { return path.find(o) != std::string::npos; })) continue;
-        ++ran;
-        CaseFile c = CaseFile::read(path);
-        bool bad = false;
-        try {
-            const std::string* source = c.find("source");
-            if (!source) throw std::runtime_error("no source section");
-            const std::string* options = c.find("options");
-            std::unique_ptr<PipelineRun> run = run_pipeline(*source, options ? read_options(*options) : RunOptions{});
-            if (!has_section(c, "diagnostics")) c.sections.push_back({"diagnostics", "(none)\n"});
-            if (run->generated)
-                if (std::string wrong = read_back(*run); !wrong.empty()) throw std::runtime_error("the generated text " + wrong);
-            for (CaseFile::Section& s : c.sections) {
-                if (s.name == "source" || s.name == "options") continue;
-                const std::string now = actual(s.name, *run);
-                if (now == s.text) continue;
-                bad = true;
-                if (!update) std::cout << path << ": " << s.name << "\n--- expected\n" << s.text << "--- actual\n" << now;
-                s.text = now;
-            }
-        } catch (const std::exception& e) {
-            std::cout << path << ": " << e.what() << "\n";
-            ++failed;
-            continue;
-        }
-        if (!bad) continue;
-        if (update) {
-            c.write();
-            std::cout << "updated " << path << "\n";
-        } else {
-            ++failed;
-        }
-    }
-    std::cout << ran << " cases, " << failed << " failed\n";
-    return failed == 0 && ran > 0 ? 0 : 1;
+    return run_case_files("tests/cases/pipeline", argc, argv, [](CaseRun& c) {
+        const std::string* options = c.file.find("options");
+        std::unique_ptr<PipelineRun> run = run_pipeline(c.need("source"), options ? read_options(*options) : RunOptions{});
+        if (!has_section(c.file, "diagnostics")) c.file.sections.push_back({"diagnostics", "(none)\n"});
+        if (run->generated)
+            if (std::string wrong = read_back(*run); !wrong.empty()) throw std::runtime_error("the generated text " + wrong);
+        for (CaseFile::Section& s : c.file.sections)
+            if (s.name != "source" && s.name != "options") c.compare(s, actual(s.name, *run));
+    });
 }

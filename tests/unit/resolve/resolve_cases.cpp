@@ -5,7 +5,7 @@
 #include "engine/base/source_map.hpp"
 #include "engine/ir/read.hpp"
 #include "engine/resolve/resolve.hpp"
-#include "tests/support/case_file.hpp"
+#include "tests/support/case_runner.hpp"
 #include "tests/support/print_diagnostics.hpp"
 #include "tests/support/python_environment.hpp"
 
@@ -105,60 +105,24 @@ int print_file(const std::string& path, const std::string& kernel, int repeat) {
 } // namespace
 
 int main(int argc, char** argv) {
-    bool update = false;
-    std::vector<std::string> only;
-    for (int i = 1; i < argc; ++i) {
-        std::string a = argv[i];
-        if (a == "--print" && i + 1 < argc) return print_file(argv[i + 1], i + 2 < argc ? argv[i + 2] : "", i + 3 < argc ? std::stoi(argv[i + 3]) : 0);
-        if (a == "--update") update = true;
-        else only.push_back(a);
-    }
-    std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::directory_iterator("tests/cases/resolve"))
-        if (entry.path().extension() == ".case") paths.push_back(entry.path().string());
-    std::sort(paths.begin(), paths.end());
-    int failed = 0, ran = 0;
-    for (const std::string& path : paths) {
-        if (!only.empty() && std::none_of(only.begin(), only.end(), [&](const std::string& o) { return path.find(o) != std::string::npos; })) continue;
-        ++ran;
-        CaseFile c = CaseFile::read(path);
-        bool bad = false;
-        try {
-            const std::string* text = c.find("source");
-            if (!text) throw std::runtime_error("no source section");
-            const std::string* options = c.find("options");
-            SourceMap sources;
-            PythonEnvironment environment(sources, "case.py", *text);
-            auto result = resolve::resolve(environment.kernel(), environment, sources, options ? read_options(*options) : resolve::ResolveOptions{});
-            if (result) check_round_trip(result->kernel);
-            if (!c.find("diagnostics")) c.sections.push_back({"diagnostics", ""});
-            for (CaseFile::Section& s : c.sections) {
-                std::string now;
-                if (s.name == "ir") now = result ? ir::print(result->kernel) : "(none)\n";
-                else if (s.name == "facts") now = result ? print_facts(sources, result->facts) : "(none)\n";
-                else if (s.name == "constants") {
-                    if (result)
-                        for (const auto& used : result->constants_used) now += used.first + "\n";
-                } else if (s.name == "diagnostics") now = print_diagnostics(sources, result.diagnostics);
-                else continue;
-                if (now == s.text) continue;
-                bad = true;
-                if (!update) std::cout << path << ": " << s.name << "\n--- expected\n" << s.text << "--- actual\n" << now;
-                s.text = now;
-            }
-        } catch (const std::exception& e) {
-            std::cout << path << ": " << e.what() << "\n";
-            ++failed;
-            continue;
+    if (argc > 2 && std::string(argv[1]) == "--print") return print_file(argv[2], argc > 3 ? argv[3] : "", argc > 4 ? std::stoi(argv[4]) : 0);
+    return run_case_files("tests/cases/resolve", argc, argv, [](CaseRun& c) {
+        const std::string* options = c.file.find("options");
+        SourceMap sources;
+        PythonEnvironment environment(sources, "case.py", c.need("source"));
+        auto result = resolve::resolve(environment.kernel(), environment, sources, options ? read_options(*options) : resolve::ResolveOptions{});
+        if (result) check_round_trip(result->kernel);
+        if (!c.file.find("diagnostics")) c.file.sections.push_back({"diagnostics", ""});
+        for (CaseFile::Section& s : c.file.sections) {
+            std::string now;
+            if (s.name == "ir") now = result ? ir::print(result->kernel) : "(none)\n";
+            else if (s.name == "facts") now = result ? print_facts(sources, result->facts) : "(none)\n";
+            else if (s.name == "constants") {
+                if (result)
+                    for (const auto& used : result->constants_used) now += used.first + "\n";
+            } else if (s.name == "diagnostics") now = print_diagnostics(sources, result.diagnostics);
+            else continue;
+            c.compare(s, now);
         }
-        if (!bad) continue;
-        if (update) {
-            c.write();
-            std::cout << "updated " << path << "\n";
-        } else {
-            ++failed;
-        }
-    }
-    std::cout << ran << " cases, " << failed << " failed\n";
-    return failed == 0 && ran > 0 ? 0 : 1;
+    });
 }
