@@ -70,34 +70,38 @@ std::size_t hash_of(const Trace& t, const Event& e, const std::vector<std::size_
     return key;
 }
 
+/// How one core's values depend on the number of the task, in any of these task loops.
+struct Steadiness {
+    Steadiness(const program::Program& program, std::size_t side, const Loops& loops, const std::vector<std::int32_t>& sequence)
+        : core(program.cores[side]), counters(loops_of(loops, side, sequence)), growths(core, counters), lengths(lengths_of(core, counters)), prepared(program, core) {}
+    bool reads_length(ir::ExprId e) const { return lengths.read_by(*core.function, e); }
+    const program::CoreCode& core;
+    std::vector<std::int32_t> counters;
+    Growths growths;
+    Lengths lengths;
+    program::Prepared prepared;
+};
+
 } // namespace
 
 std::set<std::int32_t> unsteady_branches(const program::Program& program, std::size_t side, const Loops& loops, const std::vector<std::int32_t>& sequence) {
-    const program::CoreCode& core = program.cores[side];
-    const std::vector<std::int32_t> counters = loops_of(loops, side, sequence);
-    const Growths growths(core, counters);
-    const Lengths lengths = lengths_of(core, counters);
-    const program::Prepared prepared(program, core);
+    const Steadiness s(program, side, loops, sequence);
+    const auto& code = s.core.code;
     std::set<std::int32_t> out;
-    for (std::size_t i = 0; i < core.code.size(); ++i)
-        if (core.code[i].kind == program::InstrKind::branch && prepared.instrs[i].guard_loop < 0 &&
-            (growths.of(core.code[i].expr) != Growth::none || lengths.read_by(*core.function, core.code[i].expr)))
+    for (std::size_t i = 0; i < code.size(); ++i)
+        if (code[i].kind == program::InstrKind::branch && s.prepared.instrs[i].guard_loop < 0 && (s.growths.of(code[i].expr) != Growth::none || s.reads_length(code[i].expr)))
             out.insert(std::int32_t(i));
     return out;
 }
 
 std::optional<std::string> counters_stay_modular(const program::Program& program, const Loops& loops, const std::vector<std::int32_t>& sequence) {
     for (std::size_t side = 0; side < program.cores.size(); ++side) {
-        const program::CoreCode& core = program.cores[side];
-        const std::vector<std::int32_t> counters = loops_of(loops, side, sequence);
-        const Growths growths(core, counters);
-        const Lengths lengths = lengths_of(core, counters);
-        const program::Prepared prepared(program, core);
+        const Steadiness s(program, side, loops, sequence);
         std::optional<std::string> why;
-        for_each_use(core, prepared, counters, [&](ir::ExprId e, const char* meaning) {
+        for_each_use(s.core, s.prepared, s.counters, [&](ir::ExprId e, const char* meaning) {
             if (why) return;
-            if (growths.of(e) != Growth::none) why = meaning;
-            else if (lengths.read_by(*core.function, e)) why = "the number of tasks decides what is issued in more than one way";
+            if (s.growths.of(e) != Growth::none) why = meaning;
+            else if (s.reads_length(e)) why = "the number of tasks decides what is issued in more than one way";
         });
         if (why) return why;
     }

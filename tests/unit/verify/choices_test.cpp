@@ -1,10 +1,7 @@
 /// Conditions on the number of the task, or on unknown values, that decide nothing another pipe could notice (docs/model/sync.md, 5).
 
-#include "engine/verify/verify.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/ir_builder.hpp"
-
-#include <functional>
+#include "tests/unit/verify/two_sides.hpp"
 
 using namespace pto;
 using namespace pto::testing;
@@ -33,23 +30,14 @@ struct Task {
 };
 
 verify::Verdict judge(const std::function<void(Task&)>& consume) {
-    machine::Chip chip;
-    chip.arch = "a5";
     ir::Kernel k;
     k.name = "k";
-    for (int tensors = 0; tensors < 3; ++tensors) {
-        ir::Param p;
-        p.dims = {{true, 64}, {false, 64}};
-        k.params.push_back(p);
-    }
-    ir::Param n;
-    n.kind = ir::ParamKind::scalar, n.dtype = isa::DType::int32;
-    k.params.push_back(n);
+    k.params = parameters(1, isa::DType::int32, true);
     const auto side = [&](bool cube) {
         FunctionBuilder b(cube ? isa::Core::cube : isa::Core::vector);
         const auto x = b.tensor("x", {-1, 64}, ir::ParamId{0});
         const auto i = b.var("i");
-        const auto given = b.var("n", isa::DType::int32, ir::ParamId{3});
+        const auto given = b.var("n", isa::DType::int32, ir::ParamId{2});
         const auto channel = b.group("channel", tile_type(32, 64, M::vec), {0, 0x2000}, {5, 6});
         const auto fwd = [&] { return b.pick({0, 1}, b.mod(b.get(i), 2)); };
         const auto bwd = [&] { return b.pick({2, 3}, b.mod(b.get(i), 2)); };
@@ -76,7 +64,7 @@ verify::Verdict judge(const std::function<void(Task&)>& consume) {
         (cube ? k.cube : k.vector) = std::move(b.f);
     };
     side(true), side(false);
-    return verify::verify(program::assemble(std::move(k), chip), chip, {});
+    return verify::verify(program::assemble(std::move(k), chip()), chip(), {});
 }
 
 } // namespace
@@ -129,7 +117,7 @@ TEST_CASE("an order that rests on operations that are not always the same is no 
     const auto run = [](bool one_operation) {
         return judge([=](Task& t) {
             const auto u = t.b.slot(t.b.group("u", tile_type(32, 64, M::vec), {0x10000}));
-            const auto y = t.b.tensor("y", {-1, 64}, ir::ParamId{1}), z = t.b.tensor("z", {-1, 64}, ir::ParamId{2});
+            const auto y = t.b.tensor("y", {-1, 64}, ir::ParamId{1}), z = t.b.tensor("x again", {-1, 64}, ir::ParamId{0});
             t.take();
             t.b.op("relu", {u, t.result});
             if (one_operation) t.polish();

@@ -1,8 +1,5 @@
-#include "engine/verify/verify.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/ir_builder.hpp"
-
-#include <functional>
+#include "tests/unit/verify/two_sides.hpp"
 
 using namespace pto;
 using namespace pto::testing;
@@ -14,40 +11,6 @@ using E = ir::ExprOp;
 
 namespace {
 
-machine::Chip chip() {
-    machine::Chip c;
-    c.arch = "a5";
-    return c;
-}
-
-using Side = std::function<void(FunctionBuilder&)>;
-
-/// A kernel of one or two sides with tensor parameters x (dynamic rows, 64 columns) and y (64 rows).
-verify::Verdict judge(const Side& cube, const Side& vector, const verify::VerifyOptions& options = {}, const machine::Chip& c = chip()) {
-    ir::Kernel k;
-    k.name = "k";
-    for (bool dynamic : {true, false}) {
-        ir::Param p;
-        p.dims = {{dynamic, 64}, {false, 64}};
-        k.params.push_back(p);
-    }
-    ir::Param n;
-    n.kind = ir::ParamKind::scalar, n.dtype = isa::DType::int32;
-    k.params.push_back(n);
-    if (cube) {
-        FunctionBuilder b(isa::Core::cube);
-        cube(b);
-        k.cube = std::move(b.f);
-    }
-    if (vector) {
-        FunctionBuilder b(isa::Core::vector);
-        vector(b);
-        k.vector = std::move(b.f);
-    }
-    return verify::verify(program::assemble(std::move(k), c), c, options);
-}
-ir::TensorId x_of(FunctionBuilder& b) { return b.tensor("x", {-1, 64}, ir::ParamId{0}); }
-ir::TensorId y_of(FunctionBuilder& b) { return b.tensor("y", {64, 64}, ir::ParamId{1}); }
 ir::ExprList at(FunctionBuilder& b, ir::ExprId row) { return {row, b.num(0)}; }
 
 const verify::Hazard* find(const verify::Verdict& v, HazardKind kind) {

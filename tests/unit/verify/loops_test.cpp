@@ -1,10 +1,7 @@
 /// Task loops of unknown length: several in a row, long periods, what the numbers of tasks may decide (docs/model/sync.md, section 4).
 
-#include "engine/verify/verify.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/ir_builder.hpp"
-
-#include <functional>
+#include "tests/unit/verify/two_sides.hpp"
 
 using namespace pto;
 using namespace pto::testing;
@@ -33,16 +30,7 @@ struct Handover {
 ir::Kernel kernel_of(const std::vector<Handover>& loops, const std::function<void(FunctionBuilder&)>& behind = {}) {
     ir::Kernel k;
     k.name = "k";
-    for (int i = 0; i < 2; ++i) {
-        ir::Param p;
-        p.dims = {{true, 64}, {false, 64}};
-        k.params.push_back(p);
-    }
-    for (int i = 0; i < 2; ++i) {
-        ir::Param n;
-        n.kind = ir::ParamKind::scalar, n.dtype = isa::DType::index;
-        k.params.push_back(n);
-    }
+    k.params = parameters(2, isa::DType::index, true);
     for (bool cube : {true, false}) {
         FunctionBuilder b(cube ? isa::Core::cube : isa::Core::vector);
         const auto x = b.tensor("x", {-1, 64}, ir::ParamId{0}), y = b.tensor("y", {-1, 64}, ir::ParamId{1});

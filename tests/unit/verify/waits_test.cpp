@@ -1,10 +1,7 @@
 /// Several pipes of one core that await one id (docs/model/sync.md, P5 and H10), and how far a check without a proof looks.
 
-#include "engine/verify/verify.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/ir_builder.hpp"
-
-#include <functional>
+#include "tests/unit/verify/two_sides.hpp"
 
 using namespace pto;
 using namespace pto::testing;
@@ -16,36 +13,15 @@ using E = ir::ExprOp;
 
 namespace {
 
-machine::Chip chip() {
-    machine::Chip c;
-    c.arch = "a5";
-    return c;
-}
-using Side = std::function<void(FunctionBuilder&)>;
-
-verify::Verdict judge(const Side& cube, const Side& vector) {
-    ir::Kernel k;
-    k.name = "k";
-    for (int i = 0; i < 2; ++i) {
-        ir::Param p;
-        p.dims = {{true, 64}, {false, 64}};
-        k.params.push_back(p);
-    }
-    for (bool is_cube : {true, false}) {
-        FunctionBuilder b(is_cube ? isa::Core::cube : isa::Core::vector);
-        (is_cube ? cube : vector)(b);
-        (is_cube ? k.cube : k.vector) = std::move(b.f);
-    }
-    return verify::verify(program::assemble(std::move(k), chip()), chip());
-}
-ir::TensorId x_of(FunctionBuilder& b) { return b.tensor("x", {-1, 64}, ir::ParamId{0}); }
-ir::TensorId y_of(FunctionBuilder& b) { return b.tensor("y", {-1, 64}, ir::ParamId{1}); }
+/// Both tensors have as many rows as a launch gives them.
+verify::Verdict judge_open(const Side& cube, const Side& vector) { return judge(cube, vector, {}, chip(), true); }
+ir::TensorId y_open(FunctionBuilder& b) { return b.tensor("y", {-1, 64}, ir::ParamId{1}); }
 /// A tile of UB that the cube fills.
 ir::TileVarId tile_of(FunctionBuilder& b) { return b.slot(b.group("c", tile_type(32, 64, M::vec), {0})); }
 void fill(FunctionBuilder& b, ir::TileVarId c) {
     b.op("move", {c, b.slot(b.group("acc", tile_type(64, 64, M::acc), {0}, {31}))}, {{"acc_to_vec_mode", isa::enum_value(isa::AccToVecMode::split_m)}});
 }
-void store(FunctionBuilder& b, ir::TileVarId c) { b.op("store", {y_of(b), c, ir::ExprList{b.binary(E::mul, b.query(E::subblock_idx), b.num(32)), b.num(0)}}); }
+void store(FunctionBuilder& b, ir::TileVarId c) { b.op("store", {y_open(b), c, ir::ExprList{b.binary(E::mul, b.query(E::subblock_idx), b.num(32)), b.num(0)}}); }
 
 bool has(const verify::Verdict& v, HazardKind kind) {
     for (const auto& h : v.hazards)
@@ -60,11 +36,11 @@ TEST_CASE("two loops that await one id on different pipes are proven when a barr
         const auto between = [=](FunctionBuilder& b) {
             if (barrier) b.op("system.sync_all", {}, {{"core_type", isa::enum_value(isa::SyncCoreType::mix)}});
         };
-        return judge(
+        return judge_open(
             [=](FunctionBuilder& b) {
                 const auto c = tile_of(b);
                 for (int loop = 0; loop < 2; ++loop) {
-                    b.loop(b.var("i" + std::to_string(loop)), b.dim(loop ? y_of(b) : x_of(b), 0), [&] { b.cross_wait(P::fix, b.num(2)), fill(b, c), b.cross_set(P::fix, b.num(0)); });
+                    b.loop(b.var("i" + std::to_string(loop)), b.dim(loop ? y_open(b) : x_of(b), 0), [&] { b.cross_wait(P::fix, b.num(2)), fill(b, c), b.cross_set(P::fix, b.num(0)); });
                     b.cross_wait(P::fix, b.num(2));
                     if (!loop) between(b);
                 }
@@ -74,7 +50,7 @@ TEST_CASE("two loops that await one id on different pipes are proven when a barr
                 for (int loop = 0; loop < 2; ++loop) {
                     const P pipe = loop ? P::v : P::mte3;
                     b.cross_set(pipe, b.num(2));
-                    b.loop(b.var("i" + std::to_string(loop)), b.dim(loop ? y_of(b) : x_of(b), 0), [&] {
+                    b.loop(b.var("i" + std::to_string(loop)), b.dim(loop ? y_open(b) : x_of(b), 0), [&] {
                         b.cross_wait(pipe, b.num(0));
                         if (loop) b.op("muls", {c, c, b.real(2.0)});
                         else store(b, c);
@@ -97,7 +73,7 @@ TEST_CASE("two loops that await one id on different pipes are proven when a barr
 TEST_CASE("two pipes that take turns at one id are proven for any number of tasks, and race when nothing makes them") {
     // The cube sets twice a task; V works in place, then MTE3 stores. A flag each way keeps their waits in turn.
     const auto run = [](bool turns) {
-        return judge(
+        return judge_open(
             [](FunctionBuilder& b) {
                 const auto c = tile_of(b);
                 b.loop(b.var("i"), b.dim(x_of(b), 0), [&] {
@@ -138,7 +114,7 @@ TEST_CASE("two pipes that take turns at one id are proven for any number of task
 TEST_CASE("waits that compete are proven without following choices when every share of the sets will do") {
     // More choices than can be followed: any of them takes one of fourteen sets that are there from the start.
     const auto run = [](int sets) {
-        return judge([=](FunctionBuilder& b) { for (int k = 0; k < sets; ++k) b.cross_set(P::fix, b.num(0)); },
+        return judge_open([=](FunctionBuilder& b) { for (int k = 0; k < sets; ++k) b.cross_set(P::fix, b.num(0)); },
                      [](FunctionBuilder& b) { for (int k = 0; k < 7; ++k) b.cross_wait(P::v, b.num(0)), b.cross_wait(P::mte3, b.num(0)); });
     };
     const auto good = run(14);
@@ -149,7 +125,7 @@ TEST_CASE("waits that compete are proven without following choices when every sh
 
 TEST_CASE("a pipe that may take the other one's set hangs only in some orders, and is refused") {
     // MTE3 holds V's turn until V has waited; when MTE3 takes the only set first, V waits for ever.
-    const auto v = judge([](FunctionBuilder& b) { b.cross_set(P::fix, b.num(0)), b.cross_wait(P::fix, b.num(1)), b.cross_set(P::fix, b.num(0)); },
+    const auto v = judge_open([](FunctionBuilder& b) { b.cross_set(P::fix, b.num(0)), b.cross_wait(P::fix, b.num(1)), b.cross_set(P::fix, b.num(0)); },
                          [](FunctionBuilder& b) {
                              b.cross_wait(P::v, b.num(0)), b.cross_set(P::v, b.num(1));
                              b.cross_wait(P::mte3, b.num(0));
@@ -181,7 +157,7 @@ TEST_CASE("a check without a proof goes on until the slots have turned") {
             });
             if (cube && returns) b.cross_wait(P::fix, b.num(2));
         };
-        return judge([=](FunctionBuilder& b) { body(b, true); }, [=](FunctionBuilder& b) { body(b, false); });
+        return judge_open([=](FunctionBuilder& b) { body(b, true); }, [=](FunctionBuilder& b) { body(b, false); });
     };
     const auto good = run(true);
     INFO(verify::print(good));
@@ -196,7 +172,7 @@ TEST_CASE("a check without a proof goes on until the slots have turned") {
 
 TEST_CASE("the two vector cores meet: each wait takes its own core's share of every set") {
     const auto run = [](bool both) {
-        return judge([](FunctionBuilder&) {},
+        return judge_open([](FunctionBuilder&) {},
                      [=](FunctionBuilder& b) {
                          const auto cross = [&](const char* name, P pipe) {
                              b.op(name, {}, {{"pipe", isa::enum_value(pipe)}, {"event_id", std::int64_t(4)}, {"sync_mode", isa::enum_value(isa::CrossCoreSyncMode::inter_subblock)}});
@@ -221,7 +197,7 @@ TEST_CASE("two loops of unknown length in one outer loop are checked, and the ve
             if (!cube && returns) b.cross_set(P::mte3, b.num(2));
             b.loop(b.var("o"), b.dim(x_of(b), 0), [&] {
                 for (const char* name : {"i", "j"})
-                    b.loop(b.var(name), b.dim(y_of(b), 0), [&] {
+                    b.loop(b.var(name), b.dim(y_open(b), 0), [&] {
                         if (cube && returns) b.cross_wait(P::fix, b.num(2));
                         if (cube) fill(b, c), b.cross_set(P::fix, b.num(0));
                         else b.cross_wait(P::mte3, b.num(0)), store(b, c);
@@ -230,7 +206,7 @@ TEST_CASE("two loops of unknown length in one outer loop are checked, and the ve
             });
             if (cube && returns) b.cross_wait(P::fix, b.num(2));
         };
-        return judge([=](FunctionBuilder& b) { side(b, true); }, [=](FunctionBuilder& b) { side(b, false); });
+        return judge_open([=](FunctionBuilder& b) { side(b, true); }, [=](FunctionBuilder& b) { side(b, false); });
     };
     const auto good = run(true);
     INFO(verify::print(good));
