@@ -95,12 +95,6 @@ template <class F> void for_each_below(const Function& fn, ExprId root, F&& f) {
     for (ExprId part : parts) for_each_below(fn, part, f);
 }
 
-/// Read, write or both: what two uses of one tile amount to.
-inline isa::Role unite(isa::Role a, isa::Role b) {
-    if (a == isa::Role::none || a == b) return b;
-    return b == isa::Role::none ? a : isa::Role::read_write;
-}
-
 struct TileAccess {
     TileVarId tile;
     isa::Role role = isa::Role::none;

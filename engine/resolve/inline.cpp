@@ -1,6 +1,7 @@
 /// Calls of the user's functions: helpers and stages become scopes, vector functions one item of pipe V.
 
 #include "engine/ir/walk.hpp"
+#include "engine/isa/roles.hpp"
 #include "engine/resolve/target.hpp"
 
 #include <algorithm>
@@ -282,7 +283,7 @@ void Target::finish_vector_call(ir::VectorCall& call, std::int32_t first_variabl
     ir::for_each_op(call.body, [&](const ir::Stmt& s, const ir::Op&) {
         for (const ir::TileAccess& use : ir::tile_accesses(s))
             for (std::size_t i = 0; i < call.tiles.size(); ++i)
-                if (call.tiles[i] == use.tile) call.roles[i] = ir::unite(call.roles[i], use.role);
+                if (call.tiles[i] == use.tile) call.roles[i] = isa::unite(call.roles[i], use.role);
     });
     // Captures: variables assigned outside that the body reads. The item runs later than the scalar unit, so they are taken at issue.
     auto capture = [&](ir::VarId v) {

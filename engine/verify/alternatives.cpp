@@ -9,12 +9,6 @@ namespace {
 using program::Instr;
 using program::InstrKind;
 
-const std::vector<ir::TileVarId>* locks_of(const Instr& in) {
-    if (auto op = std::get_if<ir::Op>(&in.stmt->what)) return &op->locks;
-    if (auto call = std::get_if<ir::VectorCall>(&in.stmt->what)) return &call->locks;
-    return nullptr;
-}
-
 /// Tiles an instruction is given, with what it does to each.
 template <class F> void for_each_tile(const Instr& in, F&& f) {
     if (auto op = std::get_if<ir::Op>(&in.stmt->what)) {
@@ -168,7 +162,7 @@ bool Alternatives::covers(std::int32_t a, std::int32_t b) const {
     if (pipe_of(x) != pipe_of(y)) return false;
     const auto locked = [&](const Instr& in) {
         std::set<std::int32_t> out;
-        if (auto list = locks_of(in))
+        if (auto list = locks_of(*in.stmt))
             for (ir::TileVarId t : *list) out.insert(named(t).index);
         return out;
     };

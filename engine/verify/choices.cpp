@@ -227,10 +227,8 @@ return in.kind != InstrKind::branch ? "the length of an inner loop is unknown be
     }
 
     bool locks_guess(const Instr& in) const {
-        const auto any = [&](const std::vector<ir::TileVarId>& locks) { return std::any_of(locks.begin(), locks.end(), [&](ir::TileVarId t) { return bool(m_tiles[std::size_t(t.index)]); }); };
-        return std::visit(on{[&](const ir::Op& op) { return any(op.locks); }, [&](const ir::VectorCall& c) { return any(c.locks); }, [&](const ir::SimtLaunch& l) { return any(l.locks); },
-                             [](const auto&) { return false; }},
-                          in.stmt->what);
+        const std::vector<ir::TileVarId>* locks = locks_of(*in.stmt);
+        return locks && std::any_of(locks->begin(), locks->end(), [&](ir::TileVarId t) { return bool(m_tiles[std::size_t(t.index)]); });
     }
 
     const CoreCode& m_core;

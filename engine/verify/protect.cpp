@@ -168,6 +168,12 @@ bool synchronises(const Instr& in) {
 
 } // namespace
 
+const std::vector<ir::TileVarId>* locks_of(const ir::Stmt& stmt) {
+    return std::visit(on{[](const ir::Op& op) { return &op.locks; }, [](const ir::VectorCall& c) { return &c.locks; }, [](const ir::SimtLaunch& l) { return &l.locks; },
+                         [](const auto&) { return static_cast<const std::vector<ir::TileVarId>*>(nullptr); }},
+                      stmt.what);
+}
+
 Protection protect(const program::Program& program) {
     Protection out;
     for (const CoreCode& core : program.cores) {

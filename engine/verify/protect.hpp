@@ -22,6 +22,8 @@ struct Protection {
     std::vector<std::vector<char>> outputs; // stores that only meet stores of the other vector core
     bool any = false;                       // some operation is exposed or an output
 };
+/// Tiles whose mutex ids an operation takes; null for statements that take none.
+const std::vector<ir::TileVarId>* locks_of(const ir::Stmt& stmt);
 Protection protect(const program::Program& program);
 
 } // namespace pto::verify

@@ -26,8 +26,6 @@ struct Count {
 };
 using Counts = std::map<std::int32_t, Count>; // by buffer
 
-isa::Role unite(isa::Role a, isa::Role b);
-
 class Walk {
 public:
     using Names = Scan::Names;
@@ -64,6 +62,7 @@ private:
     void branch(Frame& frame, const Stmt& st);
     void repeat(Frame& frame, const Stmt& st);
     void returned(Frame& frame, const Stmt& st);
+    Counts sometimes(Frame& frame, const Body& body);
     void assign(Frame& frame, const Stmt& st);
     void pick(Frame& frame, const std::string& name, const Expr& value, const Memory& group);
     void refuse_pick_in_loop(BufferId g, Span at);

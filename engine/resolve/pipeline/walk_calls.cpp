@@ -1,5 +1,6 @@
 /// Calls of a walk: helpers, and the operations whose operands the catalogue describes. Pipeline reference, 9.3.
 
+#include "engine/isa/roles.hpp"
 #include "engine/resolve/pipeline/walk.hpp"
 
 #include <algorithm>
@@ -180,7 +181,7 @@ void Walk::block_op(Frame& frame, const Expr& e, const std::string& op) {
         if (t.role == isa::Role::none) continue;
         // One buffer at several positions is one access with the roles united.
         for (std::size_t j = i + 1; j < touched.size(); ++j)
-            if (touched[j].memory == t.memory) t.role = unite(t.role, touched[j].role), touched[j].role = isa::Role::none;
+            if (touched[j].memory == t.memory) t.role = isa::unite(t.role, touched[j].role), touched[j].role = isa::Role::none;
         record(frame, t.memory, t.role, *pipe, op, e.at, *t.argument);
     }
 }

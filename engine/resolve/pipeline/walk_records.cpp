@@ -6,11 +6,6 @@
 
 namespace pto::pipeline {
 
-isa::Role unite(isa::Role a, isa::Role b) {
-    const bool r = isa::reads(a) || isa::reads(b), w = isa::writes(a) || isa::writes(b);
-    return r && w ? isa::Role::read_write : r ? isa::Role::read : w ? isa::Role::write : isa::Role::none;
-}
-
 void Count::add(const Count& c) {
     least += c.least, most += c.most, other += c.other, subscripts += c.subscripts;
     if (!first.valid()) first = c.first, second = c.second;

@@ -74,28 +74,29 @@ void Walk::walk(Frame& frame, const Stmt& st) {
     }
 }
 
+/// What a body counts that does not always run.
+Counts Walk::sometimes(Frame& frame, const Body& body) {
+    Counts inside;
+    std::swap(inside, m_counts);
+    const bool was = frame.conditional;
+    frame.conditional = true;
+    walk(frame, body);
+    frame.conditional = was;
+    std::swap(inside, m_counts);
+    return inside;
+}
+
 /// Both ways of a branch: the fewest and the most slots that one of them takes.
 void Walk::branch(Frame& frame, const Stmt& st) {
     expr(frame, st.value);
-    Counts base;
-    std::swap(base, m_counts);
-    const bool was = frame.conditional;
-    frame.conditional = true;
-    walk(frame, st.body);
-    Counts a;
-    std::swap(a, m_counts);
-    walk(frame, st.orelse);
-    Counts b;
-    std::swap(b, m_counts);
-    frame.conditional = was;
+    Counts a = sometimes(frame, st.body), b = sometimes(frame, st.orelse);
     for (auto& [buffer, c] : b) a[buffer];
     for (auto& [buffer, c] : a) {
         const Count& o = b[buffer];
         Count joined = c.first.valid() ? c : o;
         joined.least = std::min(c.least, o.least), joined.most = std::max(c.most, o.most), joined.other = std::max(c.other, o.other), joined.subscripts = std::max(c.subscripts, o.subscripts);
-        base[buffer].add(joined);
+        m_counts[buffer].add(joined);
     }
-    std::swap(base, m_counts);
     bool returns = false;
     walk_here(st.body, [&](const Stmt& x) { returns |= x.kind == StmtKind::ret; });
     walk_here(st.orelse, [&](const Stmt& x) { returns |= x.kind == StmtKind::ret; });
@@ -105,19 +106,12 @@ void Walk::branch(Frame& frame, const Stmt& st) {
 /// A loop body may run never, once or often.
 void Walk::repeat(Frame& frame, const Stmt& st) {
     expr(frame, st.value);
-    Counts base;
-    std::swap(base, m_counts);
-    const bool was = frame.conditional;
-    frame.conditional = true;
-    walk(frame, st.body);
-    walk(frame, st.orelse);
-    frame.conditional = was;
-    for (auto& [buffer, c] : m_counts) {
-        c.least = 0;
-        if (c.most > 0) c.most = 2;
-        base[buffer].add(c);
-    }
-    std::swap(base, m_counts);
+    for (const Body* body : {&st.body, &st.orelse})
+        for (auto& [buffer, c] : sometimes(frame, *body)) {
+            c.least = 0;
+            if (c.most > 0) c.most = 2;
+            m_counts[buffer].add(c);
+        }
 }
 
 void Walk::returned(Frame& frame, const Stmt& st) {

@@ -1,5 +1,6 @@
 /// Vector functions of a walk: the role of each tile parameter follows from the register operations in the body.
 
+#include "engine/isa/roles.hpp"
 #include "engine/resolve/pipeline/walk.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void Walk::vector_call(Frame& frame, const Expr& e, const FunctionRef& f) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!is_tile[i] || roles[i] == isa::Role::none) continue;
         for (std::size_t j = i + 1; j < arguments.size(); ++j)
-            if (is_tile[j] && arguments[j] == arguments[i]) roles[i] = unite(roles[i], roles[j]), roles[j] = isa::Role::none;
+            if (is_tile[j] && arguments[j] == arguments[i]) roles[i] = isa::unite(roles[i], roles[j]), roles[j] = isa::Role::none;
         record(frame, arguments[i], roles[i], isa::Pipe::v, f.name, e.at, e.args[i + 1]);
     }
 }
@@ -69,7 +70,7 @@ void Walk::vector_roles(const FunctionRef& f, const std::vector<bool>& is_tile, 
                 std::vector<isa::Role> inner_roles(n, isa::Role::none);
                 vector_roles(copy, tiles, watch, inner_roles, chain, call_at);
                 for (std::size_t i = 0; i < n; ++i)
-                    if (from[i] != std::size_t(-1)) roles[from[i]] = unite(roles[from[i]], inner_roles[i]);
+                    if (from[i] != std::size_t(-1)) roles[from[i]] = isa::unite(roles[from[i]], inner_roles[i]);
                 return;
             }
             const std::string op = m_s.operation(f.scope, callee);
@@ -81,7 +82,7 @@ void Walk::vector_roles(const FunctionRef& f, const std::vector<bool>& is_tile, 
                 if (found == stands_for.end()) continue;
                 const isa::Operand* operand = row && i - 1 < row->operands.size() ? &row->operands[i - 1] : nullptr;
                 if (operand && operand->kind == isa::OperandKind::memory) {
-                    roles[found->second] = unite(roles[found->second], operand->role);
+                    roles[found->second] = isa::unite(roles[found->second], operand->role);
                 } else if (watched[found->second]) {
                     Diagnostic& d = m_s.report(Code::unknown_vector_roles, e.at, "what `" + op + "` does to cross-core buffer parameter `" + f.function->parameters[found->second].name + "` is not known");
                     d.labels.push_back({call_at, "the vector function is called here"});

@@ -1,4 +1,5 @@
 #include "engine/ir/walk.hpp"
+#include "engine/isa/roles.hpp"
 
 #include "engine/ir/read.hpp"
 #include "tests/support/catch.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("tile accesses follow the rows' roles") {
     // load writes; mul_add_dst reads and writes its destination and clobbers its first input; the vector call is one access, its parts follow
     std::vector<std::pair<int, R>> expected{{0, R::write}, {0, R::read_write}, {1, R::read_write}, {0, R::read}, {0, R::read_write}, {0, R::read}, {0, R::write}};
     CHECK(seen == expected);
-    CHECK(unite(R::read, R::write) == R::read_write);
-    CHECK(unite(R::none, R::read) == R::read);
-    CHECK(unite(R::write, R::none) == R::write);
+    CHECK(isa::unite(R::read, R::write) == R::read_write);
+    CHECK(isa::unite(R::none, R::read) == R::read);
+    CHECK(isa::unite(R::write, R::none) == R::write);
 }
